@@ -1,0 +1,1 @@
+"""Session hooks, one a file; each works in TensorFlow's own MonitoredTrainingSession too."""

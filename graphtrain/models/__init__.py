@@ -1,0 +1,1 @@
+"""Model functions to start from, and the Keras-free layers that they are made of."""

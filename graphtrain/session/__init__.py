@@ -1,0 +1,1 @@
+"""How the graph is run: the session, the loop, checkpoints and input."""

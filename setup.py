@@ -1,0 +1,31 @@
+"""Packaging of graphtrain."""
+
+import pathlib
+
+import setuptools
+
+HERE = pathlib.Path(__file__).parent
+
+TEST_PACKAGES = ["pytest>=7", "hypothesis>=6", "tensorboard>=2.16", "ruff>=0.6"]
+
+setuptools.setup(
+    name="graphtrain",
+    version="0.1.0",
+    description="Training of TF1-style TensorFlow graphs on current TensorFlow, with an in-graph line search",
+    long_description=(HERE / "README.md").read_text(encoding="utf-8"),
+    long_description_content_type="text/markdown",
+    license="Apache-2.0",
+    python_requires=">=3.10",
+    packages=setuptools.find_packages(include=["graphtrain", "graphtrain.*"]),
+    package_data={"graphtrain.datasets": ["*.npz"]},
+    install_requires=["tensorflow>=2.16", "absl-py>=1.4", "numpy>=1.23", "tqdm>=4.60"],
+    extras_require={
+        "test": TEST_PACKAGES,
+        "tensorboard": ["tensorboard>=2.16"],
+    },
+    classifiers=[
+        "License :: OSI Approved :: Apache Software License",
+        "Programming Language :: Python :: 3",
+        "Topic :: Scientific/Engineering :: Artificial Intelligence",
+    ],
+)
