@@ -11,7 +11,7 @@ TEST_PACKAGES = ["pytest>=7", "hypothesis>=6", "tensorboard>=2.16", "ruff>=0.6"]
 setuptools.setup(
     name="graphtrain",
     version="0.1.0",
-    description="Training of TF1-style TensorFlow graphs on current TensorFlow, with an in-graph line search",
+    description="Trains TF1-style TensorFlow graphs on current TensorFlow, with a line search",
     long_description=(HERE / "README.md").read_text(encoding="utf-8"),
     long_description_content_type="text/markdown",
     license="Apache-2.0",
