@@ -1,7 +1,17 @@
 """Training of TF1-style TensorFlow graphs on current TensorFlow."""
 
 from graphtrain.errors import DataError, UsageError
+from graphtrain.estimator.run_config import RunConfig
+from graphtrain.estimator.spec import EstimatorSpec, EvalSpec, ModeKeys, TrainSpec
 
 __version__ = "0.1.0"
 
-__all__ = ["DataError", "UsageError"]
+__all__ = [
+    "DataError",
+    "EstimatorSpec",
+    "EvalSpec",
+    "ModeKeys",
+    "RunConfig",
+    "TrainSpec",
+    "UsageError",
+]

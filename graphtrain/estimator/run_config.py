@@ -1,0 +1,282 @@
+"""How a run is run: where it saves, how often, with which seed."""
+
+import copy
+import inspect
+import os
+
+import tensorflow as tf
+
+from graphtrain import checks
+from graphtrain.errors import UsageError
+
+tf1 = tf.compat.v1
+
+_NOT_GIVEN = object()
+_REPLACEABLE = (
+    "model_dir",
+    "tf_random_seed",
+    "save_summary_steps",
+    "save_checkpoints_steps",
+    "save_checkpoints_secs",
+    "session_config",
+    "keep_checkpoint_max",
+    "keep_checkpoint_every_n_hours",
+    "log_step_count_steps",
+    "device_fn",
+    "session_creation_timeout_secs",
+    "checkpoint_save_graph_def",
+)
+
+
+class RunConfig:
+    """The settings of an Estimator's runs: validated when made, changed only by `replace`.
+
+    A subclass may add settings of its own: it calls `super().__init__` with ours, and
+    `replace` keeps them.
+
+    Args:
+      model_dir: str or path, where checkpoints and event files go; None lets the Estimator
+        choose.
+      tf_random_seed: int, the graph-level seed, set before any op is made; None draws anew in
+        every run.
+      save_summary_steps: int >= 0, steps between two summaries; 0 or None writes none.
+      save_checkpoints_steps: int >= 0, steps between two checkpoints.
+      save_checkpoints_secs: seconds >= 0 between two checkpoints; 600 if neither of the two is
+        given. If both are None or 0, no checkpoint is written.
+      session_config: `tf.compat.v1.ConfigProto`, or None for the default.
+      keep_checkpoint_max: int >= 0, how many of the newest checkpoints are kept; 0 or None
+        keeps all.
+      keep_checkpoint_every_n_hours: hours > 0; one checkpoint of each such span is kept for
+        good.
+      log_step_count_steps: int > 0, steps between two lines of loss and steps per second; None
+        writes none.
+      device_fn: callable from an operation to its device, or None.
+      session_creation_timeout_secs: seconds > 0 that a worker waits for its session.
+      checkpoint_save_graph_def: bool, whether the graph is written beside the checkpoints.
+
+    Raises:
+      UsageError: a value out of range, or both checkpoint intervals given.
+      TypeError: an argument has the wrong type.
+
+    Example:
+      >>> config = graphtrain.RunConfig(save_checkpoints_steps=100)
+      >>> config.replace(save_checkpoints_secs=60).save_checkpoints_steps is None
+      True
+    """
+
+    def __init__(
+        self,
+        model_dir=None,
+        tf_random_seed=None,
+        save_summary_steps=100,
+        save_checkpoints_steps=_NOT_GIVEN,
+        save_checkpoints_secs=_NOT_GIVEN,
+        session_config=None,
+        keep_checkpoint_max=5,
+        keep_checkpoint_every_n_hours=10000,
+        log_step_count_steps=100,
+        *,
+        device_fn=None,
+        session_creation_timeout_secs=7200,
+        checkpoint_save_graph_def=True,
+    ):
+        if save_checkpoints_steps is _NOT_GIVEN and save_checkpoints_secs is _NOT_GIVEN:
+            save_checkpoints_secs = 600
+        self._set(
+            model_dir=model_dir,
+            tf_random_seed=tf_random_seed,
+            save_summary_steps=save_summary_steps,
+            save_checkpoints_steps=_none_if_not_given(save_checkpoints_steps),
+            save_checkpoints_secs=_none_if_not_given(save_checkpoints_secs),
+            session_config=session_config,
+            keep_checkpoint_max=keep_checkpoint_max,
+            keep_checkpoint_every_n_hours=keep_checkpoint_every_n_hours,
+            log_step_count_steps=log_step_count_steps,
+            device_fn=device_fn,
+            session_creation_timeout_secs=session_creation_timeout_secs,
+            checkpoint_save_graph_def=checkpoint_save_graph_def,
+        )
+
+    def replace(self, **settings):
+        """Returns a validated copy with some settings changed.
+
+        Giving one of `save_checkpoints_steps` and `save_checkpoints_secs` unsets the other.
+
+        Args:
+          **settings: the constructor's arguments that are to change.
+
+        Returns:
+          A new object of the same class.
+
+        Raises:
+          UsageError: an unknown setting, a value out of range, or both checkpoint intervals.
+
+        Example:
+          >>> graphtrain.RunConfig().replace(model_dir="/tmp/run").model_dir
+          '/tmp/run'
+        """
+        unknown = sorted(set(settings) - set(_REPLACEABLE))
+        if unknown:
+            raise UsageError(
+                f"RunConfig cannot replace {', '.join(unknown)}; it can replace "
+                f"{', '.join(_REPLACEABLE)}."
+            )
+        intervals = ("save_checkpoints_steps", "save_checkpoints_secs")
+        for given, other in (intervals, intervals[::-1]):
+            if settings.get(given) is not None and other not in settings:
+                settings[other] = None
+        changed = copy.copy(self)
+        changed._set(**{name: settings.get(name, getattr(self, name)) for name in _REPLACEABLE})
+        return changed
+
+    def _set(self, **settings):
+        for name, value in settings.items():
+            setattr(self, f"_{name}", _CHECKS[name](name, value))
+        if self._save_checkpoints_steps is not None and self._save_checkpoints_secs is not None:
+            raise UsageError(
+                "save_checkpoints_steps and save_checkpoints_secs cannot both be set, got "
+                f"{self._save_checkpoints_steps} steps and {self._save_checkpoints_secs} secs: "
+                "give one of them."
+            )
+
+    @property
+    def model_dir(self):
+        """Str or None, where checkpoints and event files go."""
+        return self._model_dir
+
+    @property
+    def tf_random_seed(self):
+        """Int or None, the graph-level random seed."""
+        return self._tf_random_seed
+
+    @property
+    def save_summary_steps(self):
+        """Int or None, steps between two summaries."""
+        return self._save_summary_steps
+
+    @property
+    def save_checkpoints_steps(self):
+        """Int or None, steps between two checkpoints."""
+        return self._save_checkpoints_steps
+
+    @property
+    def save_checkpoints_secs(self):
+        """Number or None, seconds between two checkpoints."""
+        return self._save_checkpoints_secs
+
+    @property
+    def session_config(self):
+        """A copy of the `ConfigProto`, or None."""
+        return copy.deepcopy(self._session_config)
+
+    @property
+    def keep_checkpoint_max(self):
+        """Int or None, how many of the newest checkpoints are kept."""
+        return self._keep_checkpoint_max
+
+    @property
+    def keep_checkpoint_every_n_hours(self):
+        """Number, hours of which one checkpoint is kept for good."""
+        return self._keep_checkpoint_every_n_hours
+
+    @property
+    def log_step_count_steps(self):
+        """Int or None, steps between two log lines."""
+        return self._log_step_count_steps
+
+    @property
+    def device_fn(self):
+        """Callable from an operation to its device, or None."""
+        return self._device_fn
+
+    @property
+    def session_creation_timeout_secs(self):
+        """Number, seconds that a worker waits for its session."""
+        return self._session_creation_timeout_secs
+
+    @property
+    def checkpoint_save_graph_def(self):
+        """Bool, whether the graph is written beside the checkpoints."""
+        return self._checkpoint_save_graph_def
+
+
+def default_session_config():
+    """Returns the `ConfigProto` of a run whose RunConfig has none.
+
+    Ops are placed softly, and the graph rewriter makes one pass: with large graphs a second
+    pass costs more than it saves.
+
+    Returns:
+      `tf.compat.v1.ConfigProto`.
+
+    Example:
+      >>> graphtrain.estimator.run_config.default_session_config().allow_soft_placement
+      True
+    """
+    config = tf1.ConfigProto(allow_soft_placement=True)
+    rewrite_options = config.graph_options.rewrite_options
+    rewrite_options.meta_optimizer_iterations = rewrite_options.ONE
+    return config
+
+
+def _none_if_not_given(value):
+    return None if value is _NOT_GIVEN else value
+
+
+def _optional(check):
+    return lambda name, value: None if value is None else check(name, value)
+
+
+def _whole(at_least):
+    return lambda name, value: checks.whole(name, value, at_least=at_least)
+
+
+def _number(**bounds):
+    return lambda name, value: checks.real(name, value, **bounds)
+
+
+def _directory(name, value):
+    path = os.fspath(value)
+    if not isinstance(path, str) or not path:
+        raise UsageError(f"{name} must be the name of a directory, got {value!r}.")
+    return path
+
+
+def _seed(name, value):
+    if isinstance(value, bool) or not hasattr(value, "__index__"):
+        raise UsageError(f"{name} must be an integer, got {value!r}.")
+    return value.__index__()
+
+
+def _session_config(name, value):
+    if not isinstance(value, tf1.ConfigProto):
+        raise UsageError(f"{name} must be a tf.compat.v1.ConfigProto, got {value!r}.")
+    return copy.deepcopy(value)
+
+
+def _device_fn(name, value):
+    if not callable(value) or list(inspect.signature(value).parameters) != ["op"]:
+        raise UsageError(f"{name} must be a callable with one argument, op, got {value!r}.")
+    return value
+
+
+def _flag(name, value):
+    if not isinstance(value, bool):
+        raise UsageError(f"{name} must be True or False, got {value!r}.")
+    return value
+
+
+_CHECKS = {
+    "model_dir": _optional(_directory),
+    "tf_random_seed": _optional(_seed),
+    "save_summary_steps": _optional(_whole(at_least=0)),
+    "save_checkpoints_steps": _optional(_whole(at_least=0)),
+    "save_checkpoints_secs": _optional(_number(at_least=0)),
+    "session_config": _optional(_session_config),
+    "keep_checkpoint_max": _optional(_whole(at_least=0)),
+    "keep_checkpoint_every_n_hours": _number(above=0),
+    "log_step_count_steps": _optional(_whole(at_least=1)),
+    "device_fn": _optional(_device_fn),
+    "session_creation_timeout_secs": _number(above=0),
+    "checkpoint_save_graph_def": _flag,
+}
