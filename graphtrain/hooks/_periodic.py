@@ -1,0 +1,81 @@
+"""What hooks that report every so many steps have in common."""
+
+import tensorflow as tf
+
+from graphtrain import checks
+from graphtrain.errors import UsageError
+
+tf1 = tf.compat.v1
+
+
+class PeriodicHook(tf1.train.SessionRunHook):
+    """Calls `report` each time the global step passes a multiple of `every_steps`.
+
+    A run that reports nothing fetches nothing: the hook counts the runs itself, and reads
+    the global step when it believes that a report is due. Whatever moves the step
+    otherwise (another worker, a run beside the training) delays a report, but never gives
+    it a wrong step.
+    """
+
+    def __init__(self, tensors, *, every_steps, total_steps=None):
+        """Makes the hook.
+
+        Args:
+          tensors: dict from a name of your choice to a tensor, or to its name in the graph.
+          every_steps: int >= 1, reports are made at its multiples.
+          total_steps: int or None, the last step, reported though it is no multiple.
+        """
+        self._named = dict(tensors)
+        self._every_steps = checks.whole("every_steps", every_steps)
+        self._total_steps = None if total_steps is None else checks.whole("total_steps", total_steps)
+
+    def begin(self):
+        """Finds the global step and the tensors in the default graph."""
+        graph = tf1.get_default_graph()
+        self._global_step = tf1.train.get_global_step(graph)
+        if self._global_step is None:
+            raise UsageError(
+                f"{type(self).__name__} found no global step in the graph: call "
+                "tf.compat.v1.train.get_or_create_global_step() and give it to the optimizer."
+            )
+        self._tensors = {key: _find(graph, value) for key, value in self._named.items()}
+
+    def after_create_session(self, session, coord):
+        """Reads the step at which this session starts."""
+        del coord
+        self._step = self._reported_step = int(session.run(self._global_step))
+
+    def before_run(self, run_context):
+        """Asks for the tensors if the coming step is to be reported."""
+        del run_context
+        if self._is_due(self._step + 1):
+            return tf1.train.SessionRunArgs(self._tensors)
+        return None
+
+    def after_run(self, run_context, run_values):
+        """Reports, if the step is one to be reported."""
+        if run_values.results is None:
+            self._step += 1
+            return
+        self._step = int(run_context.session.run(self._global_step))
+        if self._is_due(self._step):
+            self._reported_step = self._step
+            self.report(self._step, run_values.results)
+
+    def report(self, step, values):
+        """Called after a step that is due.
+
+        Args:
+          step: int, the global step after the run.
+          values: dict of what the tensors gave in that run, under the names given.
+        """
+        raise NotImplementedError
+
+    def _is_due(self, step):
+        passed = step // self._every_steps > self._reported_step // self._every_steps
+        return passed or (step == self._total_steps and step > self._reported_step)
+
+
+def _find(graph, tensor_or_name):
+    element = graph.as_graph_element(tensor_or_name)
+    return element.outputs[0] if isinstance(element, tf.Operation) else element
