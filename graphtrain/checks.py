@@ -24,8 +24,9 @@ def real(name, value, *, above=None, at_least=None, below=None, at_most=None):
     Raises:
       UsageError: it is not a number, not finite, or out of bounds.
 
-    >>> real("momentum", 0.9, at_least=0, below=1)
-    0.9
+    Example:
+      >>> real("momentum", 0.9, at_least=0, below=1)
+      0.9
     """
     bounds = [
         (">", above, operator.gt),
@@ -54,8 +55,9 @@ def whole(name, value, *, at_least=1):
     Raises:
       UsageError: it is not a whole number, or too small.
 
-    >>> whole("decay_steps", 1e4)
-    10000
+    Example:
+      >>> whole("decay_steps", 1e4)
+      10000
     """
     if _is_finite_number(value) and value == int(value) and value >= at_least:
         return int(value)
@@ -76,8 +78,9 @@ def one_of(name, value, allowed):
     Raises:
       UsageError: it is none of them.
 
-    >>> one_of("train_step", "normal", ["normal", "line_search"])
-    'normal'
+    Example:
+      >>> one_of("train_step", "normal", ["normal", "line_search"])
+      'normal'
     """
     if value not in list(allowed):
         choices = ", ".join(repr(choice) for choice in allowed)

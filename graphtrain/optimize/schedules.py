@@ -5,6 +5,7 @@ global step tensor and gives the learning rate, a float32 scalar tensor. A sched
 no state. The rate follows from the base rate and the (saved, restored) global step alone,
 so that a resumed run goes on with the rate it would have had.
 
+Example:
 >>> schedule = exponential(0.1, decay_steps=10, decay_rate=0.5)
 >>> with tf1.Session() as session:
 ...     rates = session.run([schedule(step) for step in (0, 10, 20)])
@@ -34,9 +35,10 @@ def constant(learning_rate):
     Raises:
       UsageError: the rate makes no sense.
 
-    >>> with tf1.Session() as session:
-    ...     print(f"{session.run(constant(0.5)(7)):.1f}")
-    0.5
+    Example:
+      >>> with tf1.Session() as session:
+      ...     print(f"{session.run(constant(0.5)(7)):.1f}")
+      0.5
     """
     base = _base_rate(learning_rate)
     return lambda global_step: tf.constant(base, tf.float32, name="learning_rate")
@@ -60,10 +62,11 @@ def exponential(learning_rate, *, decay_steps, decay_rate, staircase=False):
     Raises:
       UsageError: a value makes no sense.
 
-    >>> schedule = exponential(0.1, decay_steps=10, decay_rate=0.5, staircase=True)
-    >>> with tf1.Session() as session:
-    ...     print(f"{session.run(schedule(19)):.2f}")
-    0.05
+    Example:
+      >>> schedule = exponential(0.1, decay_steps=10, decay_rate=0.5, staircase=True)
+      >>> with tf1.Session() as session:
+      ...     print(f"{session.run(schedule(19)):.2f}")
+      0.05
     """
     base = _base_rate(learning_rate)
     steps = checks.whole("decay_steps", decay_steps)
@@ -90,10 +93,11 @@ def piecewise(boundaries, learning_rates):
     Raises:
       UsageError: a value makes no sense.
 
-    >>> schedule = piecewise([100, 200], [0.1, 0.01, 0.001])
-    >>> with tf1.Session() as session:
-    ...     print(f"{session.run(schedule(150)):.2f}")
-    0.01
+    Example:
+      >>> schedule = piecewise([100, 200], [0.1, 0.01, 0.001])
+      >>> with tf1.Session() as session:
+      ...     print(f"{session.run(schedule(150)):.2f}")
+      0.01
     """
     steps = [checks.whole("boundaries", step, at_least=0) for step in boundaries]
     rates = [_base_rate(rate, "learning_rates") for rate in learning_rates]
@@ -130,10 +134,11 @@ def polynomial(learning_rate, *, decay_steps, end_learning_rate=1e-4, power=1.0,
     Raises:
       UsageError: a value makes no sense.
 
-    >>> schedule = polynomial(0.5, decay_steps=100, end_learning_rate=0.1)
-    >>> with tf1.Session() as session:
-    ...     print(f"{session.run(schedule(50)):.1f}")
-    0.3
+    Example:
+      >>> schedule = polynomial(0.5, decay_steps=100, end_learning_rate=0.1)
+      >>> with tf1.Session() as session:
+      ...     print(f"{session.run(schedule(50)):.1f}")
+      0.3
     """
     base = _base_rate(learning_rate)
     steps = checks.whole("decay_steps", decay_steps)
@@ -162,10 +167,11 @@ def inverse_time(learning_rate, *, decay_steps, decay_rate, staircase=False):
     Raises:
       UsageError: a value makes no sense.
 
-    >>> schedule = inverse_time(0.9, decay_steps=10, decay_rate=2.0)
-    >>> with tf1.Session() as session:
-    ...     print(f"{session.run(schedule(10)):.1f}")
-    0.3
+    Example:
+      >>> schedule = inverse_time(0.9, decay_steps=10, decay_rate=2.0)
+      >>> with tf1.Session() as session:
+      ...     print(f"{session.run(schedule(10)):.1f}")
+      0.3
     """
     base = _base_rate(learning_rate)
     steps = checks.whole("decay_steps", decay_steps)
@@ -193,9 +199,10 @@ def cosine(learning_rate, *, decay_steps, alpha=0.0):
     Raises:
       UsageError: a value makes no sense.
 
-    >>> with tf1.Session() as session:
-    ...     print(f"{session.run(cosine(0.5, decay_steps=100)(50)):.2f}")
-    0.25
+    Example:
+      >>> with tf1.Session() as session:
+      ...     print(f"{session.run(cosine(0.5, decay_steps=100)(50)):.2f}")
+      0.25
     """
     base = _base_rate(learning_rate)
     steps = checks.whole("decay_steps", decay_steps)
@@ -221,10 +228,11 @@ def linear_warmup(schedule, *, warmup_steps):
     Raises:
       UsageError: a value makes no sense.
 
-    >>> schedule = linear_warmup(constant(0.5), warmup_steps=5)
-    >>> with tf1.Session() as session:
-    ...     print(f"{session.run(schedule(0)):.1f}")
-    0.1
+    Example:
+      >>> schedule = linear_warmup(constant(0.5), warmup_steps=5)
+      >>> with tf1.Session() as session:
+      ...     print(f"{session.run(schedule(0)):.1f}")
+      0.1
     """
     if not callable(schedule):
         raise UsageError(
