@@ -21,13 +21,16 @@ class PeriodicHook(tf1.train.SessionRunHook):
         """Makes the hook.
 
         Args:
-          tensors: dict from a name of your choice to a tensor, or to its name in the graph.
+          tensors: dict from a name of your choice to a tensor, to its name in the graph, or to
+            the tag of its scalar summary.
           every_steps: int >= 1, reports are made at its multiples.
           total_steps: int or None, the last step, reported though it is no multiple.
         """
         self._named = dict(tensors)
         self._every_steps = checks.whole("every_steps", every_steps)
-        self._total_steps = None if total_steps is None else checks.whole("total_steps", total_steps)
+        self._total_steps = (
+            None if total_steps is None else checks.whole("total_steps", total_steps)
+        )
 
     def begin(self):
         """Finds the global step and the tensors in the default graph."""
@@ -77,5 +80,14 @@ class PeriodicHook(tf1.train.SessionRunHook):
 
 
 def _find(graph, tensor_or_name):
+    if isinstance(tensor_or_name, str):
+        # A model_fn names its summaries, but seldom its tensors.
+        for summary in graph.get_collection(tf1.GraphKeys.SUMMARIES):
+            if summary.op.type == "ScalarSummary" and _tag(summary) == tensor_or_name:
+                return summary.op.inputs[1]
     element = graph.as_graph_element(tensor_or_name)
     return element.outputs[0] if isinstance(element, tf.Operation) else element
+
+
+def _tag(summary):
+    return tf.get_static_value(summary.op.inputs[0]).item().decode()

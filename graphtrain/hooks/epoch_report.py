@@ -24,7 +24,7 @@ class EpochReportHook(PeriodicHook):
         """Makes the hook.
 
         Args:
-          loss: scalar tensor, or its name in the graph.
+          loss: scalar tensor, its name in the graph, or the tag of its summary.
           steps_per_epoch: int >= 1, steps in one pass over the training data.
           epochs: int or None, how many epochs the run has, if known.
           write: function of one line of text; beside a progress bar, the `write` of its

@@ -42,8 +42,8 @@ class ProgressHook(PeriodicHook):
         """Makes the hook.
 
         Args:
-          loss: scalar tensor, or its name in the graph.
-          learning_rate: scalar tensor or name, or None to show none.
+          loss: scalar tensor, its name in the graph, or the tag of its summary.
+          learning_rate: the same, or None to show none.
           batch_size: int, examples in one step.
           total_steps: int or None, the global step at which the run ends, if known.
           every_steps: int >= 1, how often the figures are taken.

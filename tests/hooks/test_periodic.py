@@ -72,16 +72,17 @@ def test_a_step_that_jumps_is_reported_as_it_is(graph):
     assert lines == ["epoch 5, step 20, loss 1"]
 
 
-def test_tensors_may_be_given_by_name(graph):
+def test_tensors_may_be_given_by_name_or_summary_tag(graph):
     tf1.train.get_or_create_global_step()
     tf.constant(2.0, name="my_loss")
     train_op = tf1.assign_add(tf1.train.get_global_step(), 1)
     lines = []
-    for name in ("my_loss", "my_loss:0"):
+    tf1.summary.scalar("loss", tf.constant(2.0))
+    for name in ("my_loss", "my_loss:0", "loss"):
         hook = hooks.EpochReportHook(name, steps_per_epoch=1, write=lines.append)
         with tf1.train.MonitoredTrainingSession(hooks=[hook]) as session:
             session.run(train_op)
-    assert lines == ["epoch 1, step 1, loss 2"] * 2
+    assert lines == ["epoch 1, step 1, loss 2"] * 3
 
 
 def test_a_graph_without_global_step_is_an_error(graph):
