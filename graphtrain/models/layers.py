@@ -125,13 +125,13 @@ def conv2d(
         return _activated(outputs, use_bias, activation)
 
 
-def batch_norm(inputs, *, training, momentum=0.99, name=None):
+def batch_norm(inputs, *, training, momentum=0.99, fused=True, name=None):
     """Adds batch normalization over the last axis: gamma * (x - mean) / sqrt(var + 1e-3) + beta.
 
     In training, mean and variance are the batch's, and an op in `UPDATE_OPS` moves the
     averages towards them: moving = momentum * moving + (1 - momentum) * batch. Otherwise
-    they are those averages. As in tf.layers, images in float32 take TensorFlow's fused
-    kernel, whose variance for the average is divided by n - 1 rather than n.
+    they are those averages. As in tf.layers, the average of TensorFlow's fused kernel is of
+    the variance divided by n - 1 rather than n.
 
     See Ioffe and Szegedy, "Batch Normalization", 2015.
 
@@ -140,6 +140,8 @@ def batch_norm(inputs, *, training, momentum=0.99, name=None):
       training: Python bool, whether to use the batch's mean and variance.
       momentum: how slowly the averages move, in [0, 1). At 0.99 they need hundreds of
         steps before evaluation is as good as training; 0.9 needs tens.
+      fused: whether float32 images, [batch, height, width, channels], take TensorFlow's
+        fused kernel: faster, and rounding a little otherwise.
       name: the variable scope; by default the next free of `batch_normalization`,
         `batch_normalization_1`, ...
 
@@ -175,7 +177,7 @@ def batch_norm(inputs, *, training, momentum=0.99, name=None):
         moving_mean = variable("moving_mean", tf1.zeros_initializer(), trainable=False)
         moving_variance = variable("moving_variance", tf1.ones_initializer(), trainable=False)
 
-        normalize = _fused_normalize if _can_fuse(inputs) else _plain_normalize
+        normalize = _fused_normalize if fused and _can_fuse(inputs) else _plain_normalize
         if not training:
             return normalize(inputs, gamma, beta, moving_mean, moving_variance)[0]
         outputs, mean, variance = normalize(inputs, gamma, beta)

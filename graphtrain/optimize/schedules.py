@@ -41,7 +41,7 @@ def constant(learning_rate):
       0.5
     """
     base = _base_rate(learning_rate)
-    return lambda global_step: tf.constant(base, tf.float32, name="learning_rate")
+    return lambda global_step: tf.constant(base, tf.float32)
 
 
 def exponential(learning_rate, *, decay_steps, decay_rate, staircase=False):

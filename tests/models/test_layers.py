@@ -133,24 +133,25 @@ def test_the_seed_fixes_each_kernel():
 
 
 @pytest.mark.parametrize(
-    ("dtype", "shape", "corrected"),
+    ("dtype", "shape", "fused", "corrected"),
     [
         # tf.layers keeps the n / (n - 1) of the fused kernel's variance.
-        (tf.float32, [8, 3, 3, 2], True),
-        (tf.float64, [8, 3, 3, 2], False),
-        (tf.float32, [8, 2], False),
+        (tf.float32, [8, 3, 3, 2], True, True),
+        (tf.float32, [8, 3, 3, 2], False, False),
+        (tf.float64, [8, 3, 3, 2], True, False),
+        (tf.float32, [8, 2], True, False),
     ],
-    ids=["fused", "float64", "vectors"],
+    ids=["fused", "plain", "float64", "vectors"],
 )
-def test_batch_norm(graph_mode, dtype, shape, corrected):
+def test_batch_norm(graph_mode, dtype, shape, fused, corrected):
     values = np.random.default_rng(0).normal(3.0, 2.0, shape)
     inputs = tf.constant(values, dtype)
     axes = tuple(range(len(shape) - 1))
     mean, variance = values.mean(axes), values.var(axes)
     with tf1.variable_scope("net"):
-        outputs = layers.batch_norm(inputs, training=True, momentum=0.75, name="norm")
+        outputs = layers.batch_norm(inputs, training=True, momentum=0.75, fused=fused, name="norm")
     with tf1.variable_scope("net", reuse=True):
-        frozen = layers.batch_norm(inputs, training=False, name="norm")
+        frozen = layers.batch_norm(inputs, training=False, fused=fused, name="norm")
     assert outputs.dtype == dtype
     with initialized_session() as session:
         np.testing.assert_allclose(
