@@ -3,6 +3,7 @@
 from graphtrain.errors import DataError, UsageError
 from graphtrain.estimator.run_config import RunConfig
 from graphtrain.estimator.spec import EstimatorSpec, EvalSpec, ModeKeys, TrainSpec
+from graphtrain.optimize.line_search import LineSearchOptimizer
 
 __version__ = "0.1.0"
 
@@ -10,6 +11,7 @@ __all__ = [
     "DataError",
     "EstimatorSpec",
     "EvalSpec",
+    "LineSearchOptimizer",
     "ModeKeys",
     "RunConfig",
     "TrainSpec",

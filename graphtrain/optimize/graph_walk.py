@@ -1,4 +1,4 @@
-"""Questions about a graph: who reads whom, which variable is behind a tensor, which loop is around."""
+"""Questions about a graph: who uses what, which variable is meant, which loop is around."""
 
 import tensorflow as tf
 
@@ -117,7 +117,7 @@ def output_context(op):
 
 
 def enclosing_contexts(op):
-    """Returns the v1 loops and conditionals around the outputs of `op`, innermost first, then None."""
+    """Returns the v1 loops and conditionals around the outputs of `op`, then None."""
     contexts = []
     context = output_context(op)
     while context is not None:

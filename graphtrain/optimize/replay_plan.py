@@ -172,11 +172,11 @@ class ReplayPlan:
             in graph_walk.downstream(graph_walk.entry_points(graph_walk.handle_of(v), self._graph))
         ]
         return UsageError(
-            f"The loss '{self._loss_op.name}' depends on {', '.join(names) or 'a variable'} through "
-            f"the op '{op.name}' ({self._repeatable.what(op)}), which writes state or draws random "
-            "numbers and so cannot be evaluated again for a trial: the search would see a part of "
-            "the loss only. Take the op out of the loss, put tf.stop_gradient and a variable of its "
-            "own before it, or draw with tf.random.stateless_* from a seed."
+            f"The loss '{self._loss_op.name}' depends on {', '.join(names) or 'a variable'} "
+            f"through the op '{op.name}' ({self._repeatable.what(op)}), which writes state or draws "
+            "random numbers, and so cannot be evaluated again for a trial: the search would see a "
+            "part of the loss only. Take the op out of the loss, or, if it draws random numbers, "
+            "draw them with tf.random.stateless_* from a seed."
         )
 
 
