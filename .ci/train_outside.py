@@ -1,0 +1,7 @@
+"""Trains a few steps with the graphtrain of the given environment, outside the repository."""
+
+import sys
+
+import graphtrain
+
+assert graphtrain.__file__.startswith(sys.argv[1]), graphtrain.__file__
