@@ -4,6 +4,7 @@ from graphtrain.errors import DataError, UsageError
 from graphtrain.estimator.run_config import RunConfig
 from graphtrain.estimator.spec import EstimatorSpec, EvalSpec, ModeKeys, TrainSpec
 from graphtrain.optimize.line_search import LineSearchOptimizer
+from graphtrain.session.monitored import MonitoredTrainingSession
 
 __version__ = "0.1.0"
 
@@ -13,6 +14,7 @@ __all__ = [
     "EvalSpec",
     "LineSearchOptimizer",
     "ModeKeys",
+    "MonitoredTrainingSession",
     "RunConfig",
     "TrainSpec",
     "UsageError",

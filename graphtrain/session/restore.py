@@ -1,0 +1,104 @@
+"""How a session starts: from a checkpoint or from the initializers, and says which."""
+
+import tensorflow as tf
+
+from graphtrain.errors import UsageError
+from graphtrain.session import checkpoints, inputs
+
+tf1 = tf.compat.v1
+
+
+class RestoringSessionCreator(tf1.train.SessionCreator):
+    """Creates the sessions of a chief, each from the newest checkpoint there is by then.
+
+    Args:
+      scaffold: `tf.compat.v1.train.Scaffold`.
+      master: str, the TensorFlow master.
+      config: `tf.compat.v1.ConfigProto` or None.
+      checkpoint_dir: str or None, where the newest checkpoint is looked for.
+      checkpoint_path: str or None, the checkpoint to restore, instead of a directory's newest.
+    """
+
+    def __init__(
+        self, scaffold, *, master="", config=None, checkpoint_dir=None, checkpoint_path=None
+    ):
+        self._scaffold = scaffold
+        self._master = master
+        self._config = config
+        self._checkpoint_dir = checkpoint_dir
+        self._checkpoint_path = checkpoint_path
+        self._restored_step = None
+
+    @property
+    def restored_step(self):
+        """The global step of the last session as it was restored; None if it was not."""
+        return self._restored_step
+
+    def create_session(self):
+        """Returns a new session: variables restored or initialized, iterators initialized."""
+        path = self._checkpoint_path
+        if self._checkpoint_dir:
+            path = checkpoints.newest(self._checkpoint_dir)
+        session = tf1.train.ChiefSessionCreator(
+            self._scaffold, self._master, self._config, checkpoint_filename_with_path=path
+        ).create_session()
+        inputs.initialize(session)
+        if self._checkpoint_dir:
+            self._report(session, path)
+        return session
+
+    def _report(self, session, path):
+        step = int(session.run(tf1.train.get_global_step()))
+        self._restored_step = step if path else None
+        if path:
+            # The saver goes on deleting old checkpoints where the last run stopped.
+            self._scaffold.saver.recover_last_checkpoints(checkpoints.kept(self._checkpoint_dir))
+            tf1.logging.info("restored global step %d from %s", step, path)
+        else:
+            tf1.logging.info("no checkpoint in %s, starting at %d", self._checkpoint_dir, step)
+
+
+class WaitingSessionCreator(tf1.train.SessionCreator):
+    """Creates the sessions of a worker that waits for its chief to initialize them.
+
+    Args:
+      scaffold: `tf.compat.v1.train.Scaffold`.
+      master: str, the TensorFlow master.
+      config: `tf.compat.v1.ConfigProto` or None.
+      max_wait_secs: seconds > 0 to wait.
+    """
+
+    def __init__(self, scaffold, *, master, config, max_wait_secs):
+        self._creator = tf1.train.WorkerSessionCreator(scaffold, master, config, max_wait_secs)
+
+    def create_session(self):
+        """Returns a new session, its iterators initialized."""
+        session = self._creator.create_session()
+        inputs.initialize(session)
+        return session
+
+
+class RestoredStepGuard(tf1.train.SessionRunHook):
+    """Refuses a session whose restored variables were initialized over again by a hook.
+
+    It must be the last of the hooks.
+
+    Args:
+      creator: the `RestoringSessionCreator` of the session.
+    """
+
+    def __init__(self, creator):
+        self._creator = creator
+
+    def after_create_session(self, session, coord):
+        """Compares the global step with the restored one."""
+        restored = self._creator.restored_step
+        if restored is None:
+            return
+        step = int(session.run(tf1.train.get_global_step()))
+        if step != restored:
+            raise UsageError(
+                f"The global step was restored to {restored}, but is {step} after the hooks' "
+                "after_create_session: one of them ran an initializer again, which loses what "
+                "was restored. Leave initialization to the session."
+            )
