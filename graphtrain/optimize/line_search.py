@@ -161,7 +161,7 @@ class LineSearchOptimizer(tf1.train.Optimizer):
         """
         _check_is_tensor(loss)
         objective = _objective(loss, grad_loss)
-        # Copied before there are gradients: these make loops keep values that a copy has no use for.
+        # Copied before the gradients, which make loops keep values that a copy has no use for.
         replay = Replay(objective, _float_variables(var_list))
         grads_and_vars = self._optimizer.compute_gradients(
             loss,

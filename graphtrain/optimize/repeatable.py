@@ -6,7 +6,8 @@ from graphtrain.optimize import graph_walk
 _READS = frozenset(
     {
         *("ReadVariableOp", "ResourceGather", "ResourceGatherNd", "VariableShape"),
-        *("Print", "PrintV2", "Assert", "PyFunc", "EagerPyFunc", "VarHandleOp"),
+        *("Print", "PrintV2", "Assert", "CheckNumerics", "CheckNumericsV2"),
+        *("PyFunc", "EagerPyFunc", "VarHandleOp"),
         *("TensorArrayV3", "TensorArrayWriteV3", "TensorArrayReadV3", "TensorArraySizeV3"),
         *("TensorArrayGatherV3", "TensorArrayScatterV3", "TensorArrayConcatV3"),
         *("TensorArraySplitV3", "Placeholder"),

@@ -47,12 +47,12 @@ class ReplayPlan:
         self._find_dependent_ops(handles)
         names = self._copied_names()
         self.ops = [op for op in self._graph.get_operations() if op.name in names]
-        if not self.ops:
-            raise _no_path(loss, variables)
         used = {t.name: t for op in self.ops for t in op.inputs if t.op.name not in names}
         roots = {graph_walk.root_handle(t).ref() for t in used.values() if graph_walk.is_handle(t)}
         self.variables = [v for handle, v in handles.items() if handle in roots]
         self._check_sees_whole_loss(names, used)
+        if not self.ops:
+            raise _no_path(loss, variables)
         self.inputs = {name: self._always_alive(t) for name, t in used.items()}
 
     def control_inputs(self, op):
@@ -132,27 +132,26 @@ class ReplayPlan:
         return sources or [graph_walk.pivot(op)]
 
     def _check_sees_whole_loss(self, names, used):
+        above = graph_walk.ancestors([self._loss_op], follow_control=False) - names
+        above = [self._graph.get_operation_by_name(name) for name in sorted(above)]
+        for op in above:
+            if op.name in self._by_value and self._is_handed_over(op):
+                raise self._not_repeatable(op)
         for tensor in used.values():
-            if tensor.op.name in self._by_value and self._is_handed_over(tensor.op):
-                raise self._not_repeatable(tensor.op)
             if self._is_nested(tensor.op) and graph_walk.enclosing_loop(tensor.op, self._around):
                 raise self._not_repeatable(tensor.op)
-        self._check_no_detour(names)
+        self._check_no_detour(names, above)
 
-    def _check_no_detour(self, names):
+    def _check_no_detour(self, names, above):
         """Refuses a value that goes from a variable to the loss through the state of another."""
-        above_loss = graph_walk.ancestors([self._loss_op])
-        operation = self._graph.get_operation_by_name
-        taken = graph_walk.ancestors([self._loss_op], follow_control=False) - names
-        for name in (self._by_value & above_loss) - names:
-            writer = operation(name)
-            if not self._repeatable.must_not_repeat(writer):
-                continue
-            written = {graph_walk.root_handle(t).ref() for t in writer.inputs if _is_state(t)}
-            for reader in map(operation, taken):
-                reads = {graph_walk.root_handle(t).ref() for t in reader.inputs if _is_state(t)}
-                if reads & written and name in graph_walk.ancestors([reader]):
-                    raise self._not_repeatable(writer)
+        ran_before_loss = graph_walk.ancestors([self._loss_op])
+        for name in sorted((self._by_value & ran_before_loss) - names):
+            writer = self._graph.get_operation_by_name(name)
+            if self._repeatable.must_not_repeat(writer):
+                written = _state_used(writer)
+                for reader in above:
+                    if _state_used(reader) & written and name in graph_walk.ancestors([reader]):
+                        raise self._not_repeatable(writer)
 
     def _always_alive(self, tensor):
         """Makes a tensor of a v1 conditional's branch fit to be used when the other branch ran."""
@@ -173,10 +172,10 @@ class ReplayPlan:
         ]
         return UsageError(
             f"The loss '{self._loss_op.name}' depends on {', '.join(names) or 'a variable'} "
-            f"through the op '{op.name}' ({self._repeatable.what(op)}), which writes state or draws "
-            "random numbers, and so cannot be evaluated again for a trial: the search would see a "
-            "part of the loss only. Take the op out of the loss, or, if it draws random numbers, "
-            "draw them with tf.random.stateless_* from a seed."
+            f"through the op '{op.name}' ({self._repeatable.what(op)}), which writes state or "
+            "draws random numbers, and so cannot be evaluated again for a trial: the search would "
+            "see a part of the loss only. Take the op out of the loss; if it draws random numbers, "
+            "draw them by tf.random.stateless_* from a seed."
         )
 
 
@@ -187,8 +186,8 @@ def _no_path(loss, variables):
     )
 
 
-def _is_state(tensor):
-    return graph_walk.is_handle(tensor)
+def _state_used(op):
+    return {graph_walk.root_handle(t).ref() for t in op.inputs if graph_walk.is_handle(t)}
 
 
 def _is_pivot(op):
