@@ -8,6 +8,7 @@ from graphtrain.errors import UsageError
 from graphtrain.models import layers
 from graphtrain.models.train_step import TrainSettings, make_train_op
 from graphtrain.optimize import schedules
+from graphtrain.optimize.line_search import LineSearchOptimizer
 
 tf1 = tf.compat.v1
 
@@ -156,3 +157,22 @@ def test_a_floor_above_the_rate_leaves_one_trial(graph, on_failure, expected):
         assert session.run(weight) == expected
         values = {value.tag: value.simple_value for value in tf1.Summary.FromString(summary).value}
         assert (values["line_search/trials"], values["line_search/rejected"]) == (1, 1)
+
+
+def test_all_trials_of_a_step_have_the_same_dropout_mask(graph_mode):
+    net = layers.dense(tf.ones([50, 20]), 20, seed=1)
+    net = layers.dropout(net, rate=0.5, training=True, seed=1)
+    # At rate 0 no trial can fall: each must give exactly the loss it started from.
+    optimizer = LineSearchOptimizer(tf1.train.GradientDescentOptimizer(0.0), shrink=0.3)
+    loss = tf.reduce_sum(net**2)
+    train_op = optimizer.minimize(loss, global_step=tf1.train.get_global_step())
+    with started_session() as session:
+        losses = []
+        for _ in range(3):
+            _, before, after, trials = session.run(
+                [train_op, optimizer.loss_before, optimizer.loss_after, optimizer.trials]
+            )
+            assert before == after
+            assert trials > 1
+            losses.append(before)
+    assert len(set(losses)) == 3
