@@ -3,7 +3,7 @@
 import os
 import sys
 
-from absl import app, flags
+from absl import app, flags, logging
 
 from graphtrain.errors import UsageError
 
@@ -13,16 +13,16 @@ _SWITCH_WORDS = {"true": "", "1": "", "yes": "", "false": "no", "0": "no", "no":
 def run(main):
     """Parses `sys.argv`, calls `main(FLAGS)` and ends the process.
 
-    As `absl.app.run`, with two differences: a word that is no flag is an error, and a
-    mistake of the user's (a bad flag, file or directory) ends with one line on stderr and
-    exit code 1 instead of a traceback.
+    As `absl.app.run`, with three differences: a word that is no flag is an error; a mistake
+    of the user's (a bad flag, file or directory) ends with one line on stderr and exit code
+    1 instead of a traceback; and without --verbosity only warnings are logged.
 
     Args:
       main: function of the parsed `flags.FLAGS`; what it returns is the exit code.
     """
     app.run(
         lambda values: _or_exit(lambda: main(values)),
-        flags_parser=lambda argv: _or_exit(lambda: parse(argv)),
+        flags_parser=lambda argv: _or_exit(lambda: _without_info(parse(argv))),
     )
 
 
@@ -52,6 +52,13 @@ def parse(argv, flag_values=flags.FLAGS):
         raise UsageError(str(error)) from error
     if words:
         raise UsageError(f"unexpected word {words[0]!r}: {_advice(words[0], argv, flag_values)}")
+    return flag_values
+
+
+def _without_info(flag_values):
+    # absl would turn on INFO, which TensorFlow writes much of, unless the flag has been set.
+    if flag_values["verbosity"].using_default_value:
+        flag_values.verbosity = logging.WARNING
     return flag_values
 
 
