@@ -1,0 +1,129 @@
+"""Trains a model. The same command again continues where it stopped."""
+
+import os
+import sys
+
+import _quiet  # noqa: F401
+import _saved_run
+import tensorflow as tf
+from absl import flags as absl_flags
+
+import graphtrain
+from graphtrain import app, datasets, flags, hooks, models
+from graphtrain.session import checkpoints
+
+tf1 = tf.compat.v1
+
+DEFAULT_EPOCHS = 10
+# The first article saves every second epoch, the second one evaluates after each.
+SAVE_EVERY_EPOCHS = {"mlp": 2, "cnn": 1}
+
+
+def define_flags(flag_values=absl_flags.FLAGS):
+    flags.define_model_flags(flag_values)
+    flags.define_data_flags(flag_values)
+    flags.define_train_step_flags(flag_values)
+    flags.define_run_flags(flag_values)
+
+
+def main(values):
+    if values.model_dir is None:
+        values.model_dir = f"runs/{values.model}_{values.data}_{values.train_step}"
+    _saved_run.check(values)
+    data = datasets.load(values.data, values.data_dir)
+    steps_per_epoch = datasets.steps_per_epoch(len(data.train_images), values.batch_size)
+    max_steps = values.max_steps or (values.epochs or DEFAULT_EPOCHS) * steps_per_epoch
+    step = _step_reached(values.model_dir)
+    if step >= max_steps:
+        print(f"{values.model_dir} is at step {step} of {max_steps}: there is nothing left to do.")
+        return
+    _saved_run.save(values)
+    print(_plan(values, data, steps_per_epoch, step, max_steps), flush=True)
+    metrics = _train(values, data, steps_per_epoch, max_steps)
+    print(f"test accuracy: {metrics['accuracy']:.4f} at step {metrics['global_step']}")
+    print(f"checkpoints:   {os.path.abspath(values.model_dir)}")
+    print(f"to see more:   tensorboard --logdir={os.path.abspath(values.model_dir)}")
+
+
+def _train(values, data, steps_per_epoch, max_steps):
+    """Trains and evaluates; returns the metrics of the last evaluation."""
+    progress = hooks.ProgressHook(
+        "loss",
+        "learning_rate",
+        batch_size=values.batch_size,
+        total_steps=max_steps,
+        every_steps=values.log_steps,
+        stream=sys.stdout,
+    )
+    epochs = hooks.EpochReportHook(
+        "loss",
+        steps_per_epoch=steps_per_epoch,
+        epochs=-(-max_steps // steps_per_epoch),
+        write=progress.write,
+    )
+    train_input_fn = datasets.image_input_fn(
+        data.train_images,
+        data.train_labels,
+        batch_size=values.batch_size,
+        shuffle=values.shuffle,
+        seed=values.seed,
+    )
+    eval_input_fn = datasets.image_input_fn(
+        data.test_images, data.test_labels, batch_size=values.eval_batch_size, epochs=1
+    )
+    classifier = graphtrain.Estimator(
+        getattr(models, f"{values.model}_model_fn"),
+        config=flags.run_config_from_flags(
+            values,
+            steps_per_epoch=steps_per_epoch,
+            save_every_epochs=SAVE_EVERY_EPOCHS[values.model],
+        ),
+        params=flags.params_from_flags(values),
+    )
+    metrics, _ = graphtrain.train_and_evaluate(
+        classifier,
+        graphtrain.TrainSpec(train_input_fn, max_steps, hooks=[progress, epochs]),
+        graphtrain.EvalSpec(
+            eval_input_fn, steps=None, exporters=[_EvaluationReport(progress.write)]
+        ),
+    )
+    return metrics
+
+
+class _EvaluationReport:
+    """Writes what each evaluation found: an exporter is told of every one."""
+
+    name = "evaluation_report"
+
+    def __init__(self, write):
+        self._write = write
+
+    def export(self, estimator, export_path, checkpoint_path, eval_result, is_the_final_export):
+        del estimator, export_path, checkpoint_path, is_the_final_export
+        step, accuracy, loss = (eval_result[key] for key in ("global_step", "accuracy", "loss"))
+        self._write(f"evaluation at step {step}: accuracy {accuracy:.4f}, loss {loss:.4g}")
+
+
+def _step_reached(model_dir):
+    newest = checkpoints.newest(model_dir)
+    return 0 if newest is None else checkpoints.global_step_of(newest)
+
+
+def _plan(values, data, steps_per_epoch, step, max_steps):
+    """What is about to be done, in a line or two."""
+    start = f"continuing at step {step}" if step else "starting"
+    schedule = flags.learning_rate_from_flags(values)
+    at_steps = sorted({0, values.decay_steps or 0, max_steps})
+    with tf.Graph().as_default(), tf1.Session() as session:
+        rates = session.run([schedule(tf.constant(at_step, tf.int64)) for at_step in at_steps])
+    pairs = zip(rates, at_steps, strict=True)
+    return (
+        f"{values.model} on {data.name}: {len(data.train_images)} images, {steps_per_epoch} steps "
+        f"an epoch; {start}, to step {max_steps}\n"
+        f"learning rate {', '.join(f'{rate:.4g} at step {at_step}' for rate, at_step in pairs)}"
+    )
+
+
+if __name__ == "__main__":
+    define_flags()
+    app.run(main)
