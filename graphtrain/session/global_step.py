@@ -3,9 +3,12 @@
 import tensorflow as tf
 
 from graphtrain.errors import UsageError
+from graphtrain.optimize import graph_walk
 
 tf1 = tf.compat.v1
 
+# TensorFlow's hooks look here for the tensor by which they read the step; it has no public name.
+_READ_BY_HOOKS = "global_step_read_op_cache"
 _REMEDY = "make it by tf.compat.v1.train.get_or_create_global_step(), and only once"
 
 
@@ -55,9 +58,44 @@ def value_after(op):
     """
     step = get_or_create()
     with tf.control_dependencies([op]):
-        # The tensor that a ref variable converts to was read when the variable was made.
-        value = step.read_value() if hasattr(step, "read_value") else step
-        return tf.identity(value)
+        return tf.identity(_read(step))
+
+
+def let_hooks_read_before_increments():
+    """Makes the increments of the step wait for the read that TensorFlow's hooks make.
+
+    Those hooks fetch the step beside the train op and take it for the step before. Without an
+    order it is now and then the step after: a summary comes a step early, and the step counter
+    warns of a step that does not advance.
+
+    Example:
+      >>> increment = tf1.assign_add(get_or_create(), 1)
+      >>> let_hooks_read_before_increments()
+      >>> [op.name for op in increment.op.control_inputs]
+      ['global_step_read']
+    """
+    graph = tf1.get_default_graph()
+    if graph.get_collection(_READ_BY_HOOKS):
+        return
+    step = get_or_create()
+    handle = graph_walk.handle_of(step)
+    increments = [
+        op
+        for op in graph.get_operations()
+        if op.type in ("AssignAdd", "AssignAddVariableOp")
+        and graph_walk.root_handle(op.inputs[0]) is handle
+        and graph_walk.control_flow_context(op) is None
+    ]
+    value = _read(step)
+    read = tf.add(value, tf.zeros([], value.dtype), name="global_step_read")
+    graph.add_to_collection(_READ_BY_HOOKS, read)
+    for op in increments:
+        graph_walk.wait_for(op, [read.op])
+
+
+def _read(step):
+    # The tensor that a ref variable converts to was read when the variable was made.
+    return step.read_value() if hasattr(step, "read_value") else tf.identity(step)
 
 
 def _step_by_name():

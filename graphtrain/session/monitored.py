@@ -106,6 +106,7 @@ def MonitoredTrainingSession(  # noqa: N802 (TensorFlow's name)
     if scaffold.init_op is None or checkpoint_dir or summary_dir:
         # An init_op of the user's own could not initialize a step that is made now.
         global_step.get_or_create()
+        global_step.let_hooks_read_before_increments()
     checkpoints.use_own_saver(scaffold)
     if not is_chief:
         creator = restore.WaitingSessionCreator(

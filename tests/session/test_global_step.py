@@ -54,3 +54,27 @@ def test_value_after_is_never_the_old_one(graph_mode):
     after = global_step.value_after(train_op)
     with tf1.train.MonitoredSession() as session:
         assert [session.run(after) for _ in range(50)] == list(range(1, 51))
+
+
+def test_hooks_see_the_step_before_the_increment(graph_mode):
+    step = global_step.get_or_create()
+    train_op = tf1.train.GradientDescentOptimizer(0.1).minimize(
+        tf1.get_variable("w", initializer=1.0), global_step=step
+    )
+    seen = []
+
+    class Recorder(tf1.train.StepCounterHook):
+        def after_run(self, run_context, run_values):
+            seen.append(int(run_values.results))
+
+    with graphtrain.MonitoredTrainingSession(hooks=[Recorder()]) as session:
+        for _ in range(200):
+            session.run(train_op)
+    assert seen == list(range(200))
+
+
+def test_the_users_own_read_stays(graph):
+    own = tf.identity(global_step.get_or_create())
+    tf1.add_to_collection("global_step_read_op_cache", own)
+    global_step.let_hooks_read_before_increments()
+    assert tf1.get_collection("global_step_read_op_cache") == [own]
