@@ -1,8 +1,10 @@
 """Training of TF1-style TensorFlow graphs on current TensorFlow."""
 
 from graphtrain.errors import DataError, UsageError
+from graphtrain.estimator.estimator import Estimator
 from graphtrain.estimator.run_config import RunConfig
 from graphtrain.estimator.spec import EstimatorSpec, EvalSpec, ModeKeys, TrainSpec
+from graphtrain.estimator.train_and_evaluate import train_and_evaluate
 from graphtrain.optimize.line_search import LineSearchOptimizer
 from graphtrain.session.monitored import MonitoredTrainingSession
 
@@ -10,6 +12,7 @@ __version__ = "0.1.0"
 
 __all__ = [
     "DataError",
+    "Estimator",
     "EstimatorSpec",
     "EvalSpec",
     "LineSearchOptimizer",
@@ -18,4 +21,5 @@ __all__ = [
     "RunConfig",
     "TrainSpec",
     "UsageError",
+    "train_and_evaluate",
 ]

@@ -1,7 +1,18 @@
 """Train, evaluate, predict and export by a model_fn, as tf.estimator did."""
 
 from graphtrain import export
+from graphtrain.estimator.estimator import Estimator
 from graphtrain.estimator.run_config import RunConfig
 from graphtrain.estimator.spec import EstimatorSpec, EvalSpec, ModeKeys, TrainSpec
+from graphtrain.estimator.train_and_evaluate import train_and_evaluate
 
-__all__ = ["EstimatorSpec", "EvalSpec", "ModeKeys", "RunConfig", "TrainSpec", "export"]
+__all__ = [
+    "Estimator",
+    "EstimatorSpec",
+    "EvalSpec",
+    "ModeKeys",
+    "RunConfig",
+    "TrainSpec",
+    "export",
+    "train_and_evaluate",
+]

@@ -96,11 +96,11 @@ class EstimatorSpec(
             train_op=train_op,
             eval_metric_ops=_checked_metrics(eval_metric_ops),
             export_outputs=export_outputs,
-            training_chief_hooks=_checked_hooks("training_chief_hooks", training_chief_hooks),
-            training_hooks=_checked_hooks("training_hooks", training_hooks),
+            training_chief_hooks=checked_hooks("training_chief_hooks", training_chief_hooks),
+            training_hooks=checked_hooks("training_hooks", training_hooks),
             scaffold=_checked_scaffold(scaffold),
-            evaluation_hooks=_checked_hooks("evaluation_hooks", evaluation_hooks),
-            prediction_hooks=_checked_hooks("prediction_hooks", prediction_hooks),
+            evaluation_hooks=checked_hooks("evaluation_hooks", evaluation_hooks),
+            prediction_hooks=checked_hooks("prediction_hooks", prediction_hooks),
         )
 
     def _replace(self, **fields):
@@ -140,9 +140,9 @@ class TrainSpec(collections.namedtuple("TrainSpec", "input_fn max_steps hooks sa
             max_steps = math.ceil(checks.real("max_steps", max_steps, above=0))
         return super().__new__(
             cls,
-            input_fn=_checked_input_fn(input_fn),
+            input_fn=checked_input_fn(input_fn),
             max_steps=max_steps,
-            hooks=_checked_hooks("hooks", hooks),
+            hooks=checked_hooks("hooks", hooks),
             saving_listeners=checked_saving_listeners(saving_listeners),
         )
 
@@ -195,10 +195,10 @@ class EvalSpec(
             raise TypeError(f"name must be a str, got {name!r}.")
         return super().__new__(
             cls,
-            input_fn=_checked_input_fn(input_fn),
+            input_fn=checked_input_fn(input_fn),
             steps=steps,
             name=name,
-            hooks=_checked_hooks("hooks", hooks),
+            hooks=checked_hooks("hooks", hooks),
             exporters=_checked_exporters(exporters),
             start_delay_secs=checks.real("start_delay_secs", start_delay_secs, at_least=0),
             throttle_secs=checks.real("throttle_secs", throttle_secs, at_least=0),
@@ -216,13 +216,15 @@ def checked_saving_listeners(saving_listeners):
     return saving_listeners
 
 
-def _checked_input_fn(input_fn):
+def checked_input_fn(input_fn):
+    """Returns `input_fn`; a TypeError says if it cannot be called."""
     if not callable(input_fn):
         raise TypeError(f"input_fn must be callable, got {input_fn!r}.")
     return input_fn
 
 
-def _checked_hooks(name, hooks):
+def checked_hooks(name, hooks):
+    """Returns the hooks as a tuple; a TypeError names one that is not a session hook."""
     hooks = tuple(hooks or ())
     for hook in hooks:
         if not isinstance(hook, tf1.train.SessionRunHook):

@@ -1,0 +1,114 @@
+"""train_and_evaluate: one training session, and an evaluation of each checkpoint it saves."""
+
+import os
+
+import tensorflow as tf
+
+from graphtrain.estimator.estimator import Estimator
+from graphtrain.estimator.spec import EvalSpec, TrainSpec
+
+tf1 = tf.compat.v1
+
+
+def train_and_evaluate(estimator, train_spec, eval_spec):
+    """Trains in one session, evaluates each checkpoint that it saves, and exports.
+
+    How often is `RunConfig.save_checkpoints_steps` or `save_checkpoints_secs`. The last
+    checkpoint is evaluated always, and given to the exporters as the final one. Started again
+    after it had reached `max_steps`, it changes no file.
+
+    Args:
+      estimator: `Estimator`.
+      train_spec: `TrainSpec`.
+      eval_spec: `EvalSpec`.
+
+    Returns:
+      (metrics of the last evaluation, list of what the exporters returned after it); (None,
+      None) if there was nothing to train.
+
+    Raises:
+      TypeError: an argument is of another type.
+      UsageError: the RunConfig saves no checkpoint.
+
+    Example:
+      >>> def model_fn(features, labels, mode):
+      ...     weight = tf1.get_variable("w", initializer=0.0)
+      ...     loss = tf.reduce_mean(tf.square(labels - weight * features))
+      ...     optimizer = tf1.train.GradientDescentOptimizer(0.25)
+      ...     train_op = optimizer.minimize(loss, global_step=tf1.train.get_global_step())
+      ...     return graphtrain.EstimatorSpec(mode, weight * features, loss, train_op)
+      >>> def input_fn():
+      ...     return tf.data.Dataset.from_tensors(([1.0], [2.0])).repeat(20)
+      >>> metrics, _ = graphtrain.train_and_evaluate(
+      ...     graphtrain.Estimator(model_fn, "run"),
+      ...     graphtrain.TrainSpec(input_fn, max_steps=2),
+      ...     graphtrain.EvalSpec(input_fn))
+      >>> float(metrics["loss"]), int(metrics["global_step"])
+      (0.25, 2)
+    """
+    for name, value, kind in (
+        ("estimator", estimator, Estimator),
+        ("train_spec", train_spec, TrainSpec),
+        ("eval_spec", eval_spec, EvalSpec),
+    ):
+        if not isinstance(value, kind):
+            raise TypeError(f"{name} must be a graphtrain.{kind.__name__}, got {value!r}.")
+    listener = _EvaluationListener(estimator, eval_spec, train_spec.max_steps)
+    estimator.train(
+        train_spec.input_fn,
+        hooks=train_spec.hooks,
+        max_steps=train_spec.max_steps,
+        saving_listeners=(*train_spec.saving_listeners, listener),
+    )
+    return listener.metrics, listener.export_results
+
+
+class _EvaluationListener(tf1.train.CheckpointSaverListener):
+    """Evaluates and exports each checkpoint after the one that the session starts with."""
+
+    def __init__(self, estimator, eval_spec, max_steps):
+        self._estimator = estimator
+        self._eval_spec = eval_spec
+        self._max_steps = max_steps
+        self.metrics = None
+        self.export_results = None
+
+    def begin(self):
+        self._is_first_save = True
+        self._evaluated_step = None
+        self._was_final = False
+
+    def after_save(self, session, global_step_value):
+        if self._is_first_save:
+            self._is_first_save = False
+            return
+        self._evaluate(global_step_value)
+        reached = self._max_steps is not None and global_step_value >= self._max_steps
+        self._export(is_final=reached)
+
+    def end(self, session, global_step_value):
+        if self._evaluated_step != global_step_value:
+            self._evaluate(global_step_value)
+        if not self._was_final:
+            self._export(is_final=True)
+
+    def _evaluate(self, step):
+        spec = self._eval_spec
+        self.metrics = self._estimator.evaluate(
+            spec.input_fn, steps=spec.steps, hooks=spec.hooks, name=spec.name
+        )
+        self._evaluated_step = step
+
+    def _export(self, *, is_final):
+        estimator = self._estimator
+        self.export_results = [
+            exporter.export(
+                estimator=estimator,
+                export_path=os.path.join(estimator.model_dir, "export", exporter.name),
+                checkpoint_path=estimator.latest_checkpoint(),
+                eval_result=self.metrics,
+                is_the_final_export=is_final,
+            )
+            for exporter in self._eval_spec.exporters
+        ]
+        self._was_final = is_final

@@ -1,0 +1,152 @@
+"""Estimator.train: the graph, the default hooks, and the session of a training run."""
+
+import tensorflow as tf
+
+from graphtrain import checks
+from graphtrain.errors import UsageError
+from graphtrain.estimator import spec as specs
+from graphtrain.estimator import update_ops
+from graphtrain.session import checkpoints, loop, monitored
+
+tf1 = tf.compat.v1
+
+
+def train(model, input_fn, *, hooks=None, steps=None, max_steps=None, saving_listeners=None):
+    """Trains a model; see `Estimator.train`.
+
+    A run that has reached `max_steps` already leaves every file as it is.
+
+    Returns:
+      A `graphtrain.session.loop.TrainResult`.
+    """
+    specs.checked_input_fn(input_fn)
+    hooks = specs.checked_hooks("hooks", hooks)
+    listeners = specs.checked_saving_listeners(saving_listeners)
+    steps, max_steps = _checked_limits(steps, max_steps)
+    finished_step = _finished_step(model.model_dir, max_steps)
+    if finished_step is not None:
+        tf1.logging.info(
+            "nothing to train: %s is at step %d, max_steps is %d",
+            model.model_dir,
+            finished_step,
+            max_steps,
+        )
+        return loop.TrainResult(finished_step, None, loop.MAX_STEPS)
+    with tf.Graph().as_default() as graph, graph.device(model.config.device_fn):
+        model.start_graph()
+        features, labels = model.call_input_fn(input_fn, specs.ModeKeys.TRAIN)
+        spec = model.call_model_fn(features, labels, specs.ModeKeys.TRAIN)
+        train_op = update_ops.with_update_ops(spec.train_op)
+        update_ops.warn_of_averages_that_stand_still(train_op)
+        _summarize_loss(spec.loss)
+        train_step = loop.prepare(train_op, spec.loss)
+        with _session(model, spec, train_step, hooks, listeners) as session:
+            result = loop.run(session, train_step, steps=steps, max_steps=max_steps)
+    _report(result)
+    return result
+
+
+def _checked_limits(steps, max_steps):
+    if steps is not None and max_steps is not None:
+        raise UsageError(
+            f"steps and max_steps cannot both be set, got {steps} and {max_steps}: steps are made "
+            "beyond those of earlier runs, max_steps counts all."
+        )
+    return (
+        None if steps is None else checks.whole("steps", steps),
+        None if max_steps is None else checks.whole("max_steps", max_steps),
+    )
+
+
+def _finished_step(model_dir, max_steps):
+    path = checkpoints.newest(model_dir) if max_steps is not None else None
+    if path is None:
+        return None
+    step = checkpoints.global_step_of(path)
+    return step if step >= max_steps else None
+
+
+def _summarize_loss(loss):
+    """Adds a summary with the tag `loss`, unless the model_fn has made one.
+
+    `tf.compat.v1.summary.scalar` would call it `loss_1` where the loss itself is named so.
+    """
+    for summary in tf1.get_collection(tf1.GraphKeys.SUMMARIES):
+        if summary.op.type == "ScalarSummary" and _tag(summary) == b"loss":
+            return
+    summary = tf.raw_ops.ScalarSummary(tags="loss", values=loss, name="loss_summary")
+    tf1.add_to_collection(tf1.GraphKeys.SUMMARIES, summary)
+
+
+def _tag(scalar_summary):
+    tag = tf.get_static_value(scalar_summary.op.inputs[0])
+    return None if tag is None else tag.item()
+
+
+def _session(model, spec, train_step, hooks, listeners):
+    """Opens the session with our default hooks, each only where the user has none like it."""
+    config = model.config
+    checkpoints.use_own_saver(
+        spec.scaffold,
+        max_to_keep=config.keep_checkpoint_max,
+        keep_every_n_hours=config.keep_checkpoint_every_n_hours,
+    )
+    users_hooks = (*hooks, *spec.training_hooks, *spec.training_chief_hooks)
+    log_steps = config.log_step_count_steps
+    default_hooks = [tf1.train.NanTensorHook(spec.loss)]
+    if log_steps:
+        logged = {"loss": spec.loss, "step": train_step.step_after}
+        default_hooks.append(tf1.train.LoggingTensorHook(logged, every_n_iter=log_steps))
+    counts_steps = any(isinstance(hook, tf1.train.StepCounterHook) for hook in users_hooks)
+    return monitored.MonitoredTrainingSession(
+        checkpoint_dir=model.model_dir,
+        scaffold=spec.scaffold,
+        hooks=[*hooks, *default_hooks, *spec.training_hooks],
+        chief_only_hooks=[
+            *_saver_hooks(model, spec.scaffold, users_hooks, listeners),
+            *spec.training_chief_hooks,
+        ],
+        save_checkpoint_secs=0,
+        save_summaries_steps=config.save_summary_steps,
+        config=model.session_config,
+        max_wait_secs=config.session_creation_timeout_secs,
+        log_step_count_steps=None if counts_steps else log_steps,
+        save_graph_def=config.checkpoint_save_graph_def,
+    )
+
+
+def _saver_hooks(model, scaffold, users_hooks, listeners):
+    """Returns our saver hook, or none if the user brought one, with the listeners joined."""
+    config = model.config
+    users = [hook for hook in users_hooks if isinstance(hook, tf1.train.CheckpointSaverHook)]
+    if users:
+        checkpoints.add_listeners(users[0], listeners)
+        return []
+    if config.save_checkpoints_steps or config.save_checkpoints_secs:
+        return [
+            tf1.train.CheckpointSaverHook(
+                model.model_dir,
+                save_steps=config.save_checkpoints_steps,
+                save_secs=config.save_checkpoints_secs,
+                scaffold=scaffold,
+                listeners=list(listeners),
+                save_graph_def=config.checkpoint_save_graph_def,
+            )
+        ]
+    if listeners:
+        raise UsageError(
+            "saving_listeners are called when a checkpoint is saved, but none will be: set "
+            "RunConfig.save_checkpoints_steps or save_checkpoints_secs."
+        )
+    return []
+
+
+def _report(result):
+    if result.loss is None and result.reason == loop.END_OF_DATA:
+        tf1.logging.warning("no training step was made: the input ended at once, is it empty?")
+    tf1.logging.info(
+        "training ended at step %d (%s), last loss %s",
+        result.global_step,
+        result.reason,
+        result.loss,
+    )

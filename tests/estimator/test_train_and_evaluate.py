@@ -1,0 +1,104 @@
+import pytest
+import tensorflow as tf
+import tiny
+
+import graphtrain
+
+tf1 = tf.compat.v1
+
+
+class Recorder:
+    name = "recorder"
+
+    def __init__(self):
+        self.calls = []
+
+    def export(self, estimator, export_path, checkpoint_path, eval_result, is_the_final_export):
+        self.calls.append((int(eval_result["global_step"]), is_the_final_export))
+        self.last = (export_path, checkpoint_path)
+        return f"export {len(self.calls)}"
+
+
+def run(model_dir, *, max_steps, batches=None, exporters=None, hooks=None, every_steps=10):
+    estimator = tiny.halving(model_dir, save_checkpoints_steps=every_steps)
+    return graphtrain.train_and_evaluate(
+        estimator,
+        graphtrain.TrainSpec(tiny.ones(batches), max_steps=max_steps, hooks=hooks),
+        graphtrain.EvalSpec(tiny.ones(2), steps=None, exporters=exporters),
+    )
+
+
+def test_every_checkpoint_is_evaluated_and_the_last_always(flow_mode, tmp_path):
+    metrics, exports = run(tmp_path, max_steps=25)
+    assert (metrics["global_step"], metrics["error"]) == (25, 2.0**-25)
+    assert exports == []
+    errors = tiny.scalars(tmp_path / "eval", "error")
+    assert errors == [(10, 2.0**-10), (20, 2.0**-20), (25, 2.0**-25)]
+
+
+def test_it_trains_in_one_session(tmp_path):
+    created = []
+
+    class Counter(tf1.train.SessionRunHook):
+        def after_create_session(self, session, coord):
+            created.append(1)
+
+    run(tmp_path, max_steps=25, hooks=[Counter()])
+    assert created == [1]
+
+
+def test_a_last_step_that_was_due_is_evaluated_once(tmp_path):
+    run(tmp_path, max_steps=20)
+    assert [step for step, _ in tiny.scalars(tmp_path / "eval", "error")] == [10, 20]
+
+
+def test_a_restart_goes_on(tmp_path):
+    run(tmp_path, max_steps=15)
+    run(tmp_path, max_steps=30)
+    steps = [step for step, _ in tiny.scalars(tmp_path / "eval", "error")]
+    assert steps == [10, 15, 25, 30]
+
+
+def test_a_finished_run_changes_no_file(tmp_path):
+    exporter = Recorder()
+    run(tmp_path, max_steps=10)
+    before = tiny.snapshot(tmp_path)
+    assert run(tmp_path, max_steps=10, exporters=exporter) == (None, None)
+    assert tiny.snapshot(tmp_path) == before
+    assert exporter.calls == []
+
+
+def test_exporters_are_told_which_is_the_last(tmp_path):
+    exporter = Recorder()
+    _, exports = run(tmp_path, max_steps=20, exporters=exporter)
+    assert exporter.calls == [(10, False), (20, True)]
+    assert exporter.last == (f"{tmp_path}/export/recorder", f"{tmp_path}/model.ckpt-20")
+    assert exports == ["export 2"]
+
+
+def test_the_end_of_the_data_is_a_last_one_too(tmp_path):
+    exporter = Recorder()
+    metrics, _ = run(tmp_path, max_steps=None, batches=15, exporters=[exporter])
+    assert metrics["global_step"] == 15
+    assert exporter.calls == [(10, False), (15, False), (15, True)]
+
+
+def test_wrong_types(tmp_path):
+    estimator = tiny.halving(tmp_path)
+    train_spec, eval_spec = graphtrain.TrainSpec(tiny.ones()), graphtrain.EvalSpec(tiny.ones())
+    with pytest.raises(TypeError, match="estimator must be a graphtrain.Estimator"):
+        graphtrain.train_and_evaluate("estimator", train_spec, eval_spec)
+    with pytest.raises(TypeError, match="train_spec must be a graphtrain.TrainSpec"):
+        graphtrain.train_and_evaluate(estimator, eval_spec, eval_spec)
+    with pytest.raises(TypeError, match="eval_spec must be a graphtrain.EvalSpec"):
+        graphtrain.train_and_evaluate(estimator, train_spec, train_spec)
+
+
+def test_without_checkpoints(tmp_path):
+    estimator = tiny.halving(tmp_path, save_checkpoints_secs=None)
+    with pytest.raises(graphtrain.UsageError, match="saving_listeners are called when"):
+        graphtrain.train_and_evaluate(
+            estimator,
+            graphtrain.TrainSpec(tiny.ones(), max_steps=2),
+            graphtrain.EvalSpec(tiny.ones(2)),
+        )
