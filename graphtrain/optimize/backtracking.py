@@ -14,7 +14,7 @@ class Outcome(typing.NamedTuple):
 
     Attributes:
       trials: int32 scalar tensor, how many parts of the step were tried.
-      scale: float scalar tensor, the last part tried.
+      scale: float scalar tensor, the last part tried; 0 if none was.
       loss: float scalar tensor, the loss there.
       accepted: bool scalar tensor, whether the condition accepted it.
     """
@@ -25,41 +25,50 @@ class Outcome(typing.NamedTuple):
     accepted: tf.Tensor
 
 
-def backtrack(step, replay, accepts, *, shrink, min_scale, after, dtype):
-    """Tries 1, shrink, shrink**2, ... of a step, until one is accepted or below the floor.
+def backtrack(step, replay, *, wanted, first, accepts, next_scale, min_scale, after):
+    """Tries smaller and smaller parts of a step, until one is accepted or they reach the floor.
 
     Args:
       step: the `TakenStep`.
       replay: a function that returns the loss at the present weights, float scalar tensor.
+      wanted: bool scalar tensor, whether to try at all.
+      first: float scalar tensor, the first scale tried; None for 1, where the step has put the
+        weights already.
       accepts: a function of the loss at a trial and its scale, float scalar tensors, that returns
         whether it is good enough, bool scalar tensor. A loss that is not finite never is.
-      shrink: the factor from one trial to the next, in (0, 1).
-      min_scale: float scalar, the least scale tried (but the first trial is always made).
+      next_scale: a function of (scale, loss) of a rejected trial, and of the one before it, that
+        returns the next scale.
+      min_scale: float scalar tensor, the least scale tried (but the first trial is always made);
+        its dtype is that of scales and losses.
       after: tensors and ops that must be done before the first trial.
-      dtype: the dtype of scales and losses.
 
     Returns:
-      An `Outcome`; the weights are at its scale.
+      An `Outcome`; if a trial was made, the weights are at its scale.
     """
-    min_scale = tf.cast(min_scale, dtype)
-    shrink = tf.constant(shrink, dtype)
+    dtype = min_scale.dtype
+    floor = tf.maximum(min_scale, dtype.as_numpy_dtype(_LEAST_SCALE))
 
-    def goes_on(trials, scale, loss, accepted):
-        del loss
-        return (trials < 1) | (~accepted & (scale * shrink >= min_scale))
+    def goes_on(trials, scale, loss, accepted, upcoming):
+        del scale, loss
+        return tf.where(trials < 1, wanted, ~accepted & (upcoming >= floor))
 
-    def one_trial(trials, scale, loss, accepted):
-        del loss, accepted
-        first = trials < 1
-        scale = tf.where(first, scale, scale * shrink)
-        # The optimizer itself has put the weights where the first trial wants them.
-        moved = tf.cond(first, tf.no_op, lambda: step.scale_to(scale))
+    def one_trial(trials, scale, loss, accepted, upcoming):
+        del accepted
+        in_place = (trials < 1) & tf.equal(upcoming, 1)
+        moved = tf1.cond(in_place, tf.no_op, lambda: step.scale_to(upcoming))
         with tf.control_dependencies([moved]):
-            loss = tf.cast(replay(), dtype)
-        return trials + 1, scale, loss, tf.math.is_finite(loss) & accepts(loss, scale)
+            new_loss = tf.cast(replay(), dtype)
+        good = tf.math.is_finite(new_loss) & accepts(new_loss, upcoming)
+        return trials + 1, upcoming, new_loss, good, next_scale((upcoming, new_loss), (scale, loss))
 
     with tf.control_dependencies(after):
-        start = (tf.constant(0), tf.constant(1, dtype), tf.constant(0, dtype), tf.constant(False))
+        none = tf.zeros([], dtype)
+        first = tf.ones([], dtype) if first is None else tf.identity(first)
+        start = (tf.constant(0), none, none, tf.constant(False), first)
         start = tuple(tf.identity(tensor) for tensor in start)
     with control_flow_v2(not step.has_ref_variables):
-        return Outcome(*tf1.while_loop(goes_on, one_trial, start, parallel_iterations=1))
+        return Outcome(*tf1.while_loop(goes_on, one_trial, start, parallel_iterations=1)[:4])
+
+
+# Below it a floor of 0 would never be reached by shrinking.
+_LEAST_SCALE = 1e-30

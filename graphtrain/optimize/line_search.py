@@ -14,21 +14,15 @@ import typing
 
 import tensorflow as tf
 
-from graphtrain import checks
 from graphtrain.errors import UsageError
-from graphtrain.optimize.backtracking import backtrack
-from graphtrain.optimize.conditions import CONDITIONS
-from graphtrain.optimize.control_flow import control_flow_v2
 from graphtrain.optimize.learning_rate import learning_rate_of
 from graphtrain.optimize.replay import Replay, check_all_replayed
-from graphtrain.optimize.taken_step import TakenStep
+from graphtrain.optimize.searched_step import SearchSettings, searched_step
 
 tf1 = tf.compat.v1
 
-ON_FAILURE = ("restore", "keep_last")
 
-
-class _Differentiated(typing.NamedTuple):
+class Differentiated(typing.NamedTuple):
     """A loss that gradients were computed of, and how to evaluate it again."""
 
     loss: tf.Tensor
@@ -40,29 +34,52 @@ class _Differentiated(typing.NamedTuple):
 class LineSearchOptimizer(tf1.train.Optimizer):
     """Scales each step of another optimizer until the loss of the same batch falls.
 
-    With weights w, loss f, and the step d that the wrapped optimizer takes, the scales s = 1,
-    shrink, shrink^2, ... are tried until f(w + s d) < f(w), or s is below `min_scale`. For
-    gradient descent d = -learning_rate * gradient, so the learning rates tried are
-    learning_rate * s: the wrapped optimizer's learning rate is the first one tried.
+    With weights w, loss f, and the step d that the wrapped optimizer takes, scales s = s_0 > s_1 >
+    ... are tried until f(w + s d) meets the condition, or s is below `min_scale`. With the default
+    policies they are 1, shrink, shrink^2, ... until f(w + s d) < f(w). For gradient descent
+    d = -learning_rate * gradient, so the rates tried are learning_rate * s: the wrapped
+    optimizer's learning rate is the first one tried.
 
     Loss and gradients are computed once, and the wrapped optimizer is applied once; a trial costs
     one forward pass, on the same batch with the same random draws. A trial whose loss is not
     finite is rejected. The global step rises by one, whatever the number of trials.
 
     After `minimize` or `apply_gradients` these tensors tell what the step of a `session.run` did:
-    `loss_before` and `loss_after` (float scalars), `scale` (float scalar, the part of the step
-    that was taken, 0 if none), `learning_rate` (float scalar: the scale times the wrapped
-    optimizer's rate), `trials` (int32 scalar), `accepted` (bool scalar).
+    `loss_before` and `loss_after` (float scalars; after a step without a search the latter is
+    nan), `scale` (float scalar, the part of the step that was taken, 0 if none), `learning_rate`
+    (float scalar: the scale times the wrapped optimizer's rate), `trials` (int32 scalar),
+    `accepted` (bool scalar: false if the step failed), `searched` (bool scalar), `ascent` (bool
+    scalar: the wrapped optimizer's step led uphill), `search_secs` (float64 scalar).
+
+    Several such optimizers may step in one `session.run`, each over variables of its own: each
+    sees the others' variables as they were before the run. With ref variables (not resource
+    variables) this cannot be had: run them one after the other.
 
     Args:
       optimizer: the `tf.compat.v1.train.Optimizer` that takes the step.
-      condition: which trial is good enough: "decrease" (the loss fell).
+      condition: which trial is good enough: "decrease", "armijo", "nonmonotone", or an object of
+        `graphtrain.optimize.conditions`.
+      first_scale: which scale is tried first: "constant" (1), "grow" (the last one accepted, times
+        a factor), "polyak", or an object of `graphtrain.optimize.first_scale`.
       shrink: the factor from one trial to the next, in (0, 1).
+      interpolation: None; or "quadratic" or "cubic" to choose the next trial by the losses seen.
       min_scale: the least scale tried, in (0, 1] or a float scalar tensor; the first trial is
         always made. A floor for the learning rate is a floor for the scale divided by the rate.
       on_failure: if no trial is accepted, "restore" puts weights and slots back bit for bit;
         "keep_last" stays at the last trial.
-      name: a name for the ops of the search.
+      on_ascent: what to do with a step that leads uphill on its own batch, as momentum's often
+        does: "search" all the same, "accept" it unsearched at the scale accepted last, or
+        "restore" the weights and slots.
+      on_nonfinite_loss: if the loss before the step is not finite, "error" ends the run with the
+        weights unchanged, "skip" leaves the step out.
+      search_every: 1, or n to search at every n-th step, or "adaptive" to search the less often
+        the less the scales change; steps in between take the scale accepted last.
+      relative_tolerance: a trial may miss the condition by this part of the loss before the step,
+        in [0, 1); None is twice the rounding error of the loss's dtype, so that a flat spot ends
+        the search.
+      self_test: whether the first step of a session checks that the loss, evaluated again at the
+        same weights, is the same.
+      name: a name for the optimizer.
 
     Raises:
       UsageError: an argument cannot be used.
@@ -75,8 +92,8 @@ class LineSearchOptimizer(tf1.train.Optimizer):
       >>> train_op = optimizer.minimize(loss, global_step=tf1.train.get_or_create_global_step())
       >>> with tf1.train.MonitoredTrainingSession() as session:
       ...     step = session.run([train_op, optimizer.trials, optimizer.learning_rate])
-      >>> print(step[1:])
-      [8, 0.78125]
+      >>> print(*step[1:])
+      8 0.78125
     """
 
     def __init__(
@@ -84,9 +101,16 @@ class LineSearchOptimizer(tf1.train.Optimizer):
         optimizer,
         *,
         condition="decrease",
+        first_scale="constant",
         shrink=0.3,
+        interpolation=None,
         min_scale=1e-5,
         on_failure="restore",
+        on_ascent="search",
+        on_nonfinite_loss="error",
+        search_every=1,
+        relative_tolerance=None,
+        self_test=True,
         name="LineSearch",
     ):
         super().__init__(use_locking=False, name=name)
@@ -96,12 +120,19 @@ class LineSearchOptimizer(tf1.train.Optimizer):
                 "such as tf.compat.v1.train.GradientDescentOptimizer(0.1)"
             )
         self._optimizer = optimizer
-        self._condition = CONDITIONS[checks.one_of("condition", condition, tuple(CONDITIONS))]
-        self._shrink = checks.real("shrink", shrink, above=0, below=1)
-        if not tf.is_tensor(min_scale):
-            min_scale = checks.real("min_scale", min_scale, above=0, at_most=1)
-        self._min_scale = min_scale
-        self._on_failure = checks.one_of("on_failure", on_failure, ON_FAILURE)
+        self._settings = SearchSettings(
+            condition=condition,
+            first_scale=first_scale,
+            shrink=shrink,
+            interpolation=interpolation,
+            min_scale=min_scale,
+            on_failure=on_failure,
+            on_ascent=on_ascent,
+            on_nonfinite_loss=on_nonfinite_loss,
+            search_every=search_every,
+            relative_tolerance=relative_tolerance,
+            self_test=self_test,
+        )
         self._differentiated = []
 
     def minimize(
@@ -171,7 +202,7 @@ class LineSearchOptimizer(tf1.train.Optimizer):
             colocate_gradients_with_ops=colocate_gradients_with_ops,
             grad_loss=grad_loss,
         )
-        self._differentiated.append(_Differentiated(loss, objective, replay, grads_and_vars))
+        self._differentiated.append(Differentiated(loss, objective, replay, grads_and_vars))
         return grads_and_vars
 
     def apply_gradients(self, grads_and_vars, global_step=None, name=None, *, loss=None):
@@ -196,22 +227,16 @@ class LineSearchOptimizer(tf1.train.Optimizer):
             )
         searched = self._loss_of(moved, loss)
         check_all_replayed(searched.replay, moved)
-        dtype = tf.float64 if searched.objective.dtype == tf.float64 else tf.float32
-        loss_before = _checked_finite(tf.cast(searched.objective, dtype))
-        gradients = [g for g, _ in grads_and_vars if g is not None]
-        step = TakenStep(
-            self._optimizer, grads_and_vars, after=[loss_before, *_tensors(gradients)], name=name
-        )
-        outcome = backtrack(
-            step,
-            searched.replay,
-            lambda loss, scale: self._condition.accepts(loss, loss_before),
-            shrink=self._shrink,
-            min_scale=self._min_scale,
-            after=step.whole,
-            dtype=dtype,
-        )
-        return self._finish(step, loss_before, outcome, global_step)
+        step = searched_step(self._settings, self._optimizer, grads_and_vars, searched, name=name)
+        self._report(step)
+        with tf.control_dependencies([step.done]):
+            if global_step is None:
+                train_op = tf.no_op()
+            else:
+                one = tf.ones([], global_step.dtype.base_dtype)
+                train_op = tf.group(tf1.assign_add(global_step, one))
+        _replace_in_collection(tf1.GraphKeys.TRAIN_OP, step.whole_step, train_op)
+        return train_op
 
     def _loss_of(self, variables, loss):
         """The loss that the gradients for `variables` are of; forgets it and its like."""
@@ -223,7 +248,7 @@ class LineSearchOptimizer(tf1.train.Optimizer):
             found = [d for d in known if d.loss is loss][-1:]
             if not found:
                 objective = _objective(loss, None)
-                found = [_Differentiated(loss, objective, Replay(objective, variables), [])]
+                found = [Differentiated(loss, objective, Replay(objective, variables), [])]
         else:
             found = [d for d in known if wanted <= {v.ref() for _, v in d.grads_and_vars}]
         if len(found) != 1:
@@ -235,29 +260,13 @@ class LineSearchOptimizer(tf1.train.Optimizer):
         self._differentiated = [d for d in self._differentiated if d is not found[0]]
         return found[0]
 
-    def _finish(self, step, loss_before, outcome, global_step):
-        ways = control_flow_v2(not step.has_ref_variables)
-        with ways, tf.control_dependencies([outcome.accepted]):
-            if self._on_failure == "restore":
-                done = tf.cond(outcome.accepted, tf.no_op, step.undo)
-                moved = outcome.accepted
-            else:
-                done, moved = tf.no_op(), tf.constant(True)
-        zero = tf.zeros_like(outcome.scale)
+    def _report(self, step):
+        self.loss_before, self.loss_after = step.loss_before, step.loss_after
+        self.scale, self.trials = step.scale, step.trials
+        self.accepted, self.searched = step.accepted, step.searched
+        self.ascent, self.search_secs = step.ascent, step.search_secs
         rate = learning_rate_of(self._optimizer)
-        self.loss_before = loss_before
-        self.loss_after = tf.where(moved, outcome.loss, loss_before)
-        self.scale = tf.where(moved, outcome.scale, zero)
-        self.learning_rate = self.scale * tf.cast(1.0 if rate is None else rate, zero.dtype)
-        self.trials, self.accepted = outcome.trials, outcome.accepted
-        with tf.control_dependencies([done]):
-            if global_step is None:
-                train_op = tf.group(done)
-            else:
-                one = tf.ones([], global_step.dtype.base_dtype)
-                train_op = tf.group(tf1.assign_add(global_step, one))
-        _replace_in_collection(tf1.GraphKeys.TRAIN_OP, step.op, train_op)
-        return train_op
+        self.learning_rate = step.scale * tf.cast(1.0 if rate is None else rate, step.scale.dtype)
 
     def get_slot(self, var, name):
         """Returns the wrapped optimizer's slot called `name` for the variable `var`, or None."""
@@ -289,20 +298,6 @@ def _float_variables(var_list):
     if var_list is None:
         var_list = tf1.trainable_variables()
     return [v for v in tf.nest.flatten(var_list) if v.dtype.base_dtype.is_floating]
-
-
-def _checked_finite(loss):
-    check = tf.debugging.Assert(
-        tf.math.is_finite(loss),
-        ["LineSearchOptimizer: the loss before the step is not finite, so no step from here can "
-         "be judged. Look at the batch, or lower the learning rate. The loss is", loss],
-    )  # fmt: skip
-    with tf.control_dependencies([check]):
-        return tf.identity(loss)
-
-
-def _tensors(gradients):
-    return tf.nest.flatten(gradients, expand_composites=True)
 
 
 def _replace_in_collection(key, old, new):

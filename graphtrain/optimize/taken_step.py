@@ -29,9 +29,10 @@ class TakenStep:
         built = graph.get_operations()[count:]
         ran = graph_walk.ancestors([self.op], within={op.name for op in built})
         writers = written_state.writers([op for op in built if op.name in ran])
-        cells = written_state.cells_written(writers)
+        cells = written_state.cells_written(writers, rows=_rows(grads_and_vars))
         self._before = {cell.key: cell.read() for cell in cells}
-        with tf.control_dependencies([*after, *self._before.values()]):
+        reads = _plain_reads([cell.handle for cell in cells if cell.indices is None])
+        with tf.control_dependencies([*after, *reads, *self._before.values()]):
             all_read = tf.no_op()
         for writer in writers:
             graph_walk.wait_for(writer, [all_read])
@@ -50,6 +51,31 @@ class TakenStep:
     def whole(self):
         """The tensors that are there once the whole step has been taken."""
         return list(self._after.values())
+
+    def slope(self, grads_and_vars, dtype):
+        """Returns <gradient, whole step>, the derivative of the loss along the step.
+
+        Args:
+          grads_and_vars: (gradient, variable) pairs: the gradient of the loss.
+          dtype: the dtype of the result, a float scalar tensor.
+        """
+        gradients = {
+            graph_walk.handle_of(variable).ref(): gradient
+            for gradient, variable in grads_and_vars
+            if gradient is not None
+        }
+        terms = [tf.zeros([], dtype)]
+        for cell in self._weights:
+            gradient = gradients.get(cell.handle.ref())
+            if gradient is None:
+                continue
+            moved = self._after[cell.key] - self._before[cell.key]
+            if isinstance(gradient, tf.IndexedSlices):
+                if cell.indices is None:
+                    moved = tf.gather(moved, gradient.indices)
+                gradient = gradient.values
+            terms.append(tf.reduce_sum(tf.cast(gradient, dtype) * tf.cast(moved, dtype)))
+        return tf.add_n(terms)
 
     def scale_to(self, scale):
         """Returns the op that moves the weights to the given part of the step.
@@ -73,3 +99,31 @@ class TakenStep:
         return tf.group(
             *(cell.write(self._before[cell.key]) for cell in [*self._weights, *self._slots])
         )
+
+
+def _rows(grads_and_vars):
+    """The rows that each sparse gradient touches, by the handle of its variable."""
+    return {
+        graph_walk.handle_of(variable).ref(): gradient.indices
+        for gradient, variable in grads_and_vars
+        if isinstance(gradient, tf.IndexedSlices)
+    }
+
+
+def _plain_reads(handles):
+    """The ops that read variables and wait for nothing: forward passes, of other losses too.
+
+    A step that is searched writes its weights several times. What reads them in the same run is
+    let go first, so that it sees the weights as they were.
+    """
+    graph = tf1.get_default_graph()
+    return [
+        op
+        for handle in handles
+        for entry in graph_walk.entry_points(handle, graph)
+        for op in entry.consumers()
+        if op.type == "ReadVariableOp"
+        and not op.control_inputs
+        and op.graph is graph
+        and graph_walk.control_flow_context(op) is None
+    ]

@@ -15,6 +15,7 @@ _ONLY_READ = frozenset(
         *("VarIsInitializedOp", "IsVariableInitialized", "DisableCopyOnRead"),
     }
 )
+_KEEPS_ROWS = frozenset({"Unique", "UniqueV2", "Identity", "Cast", "Reshape"})
 _ROWWISE_PREFIXES = ("ResourceScatter", "ResourceSparseApply", "Scatter", "SparseApply")
 
 
@@ -98,11 +99,13 @@ def _inputs(op):
     return [(tensor, False) for tensor in op.inputs]
 
 
-def cells_written(ops):
+def cells_written(ops, *, rows=None):
     """Finds the variables, or the rows of them, that `ops` write.
 
     Args:
       ops: ops of one graph, each of which writes; see `writers`.
+      rows: a dict from handles to int tensors, the rows that may be written of these variables and
+        of their slots. An op that writes just these, or each of them once, is known to do so.
 
     Returns:
       A list of `Cell`, each once.
@@ -111,17 +114,18 @@ def cells_written(ops):
       UsageError: an op writes something that is not a variable (a queue, a table): it could not
         be put back.
     """
-    whole, rows = {}, {}
+    known = list((rows or {}).values())
+    whole, partial = {}, {}
     for op in ops:
         for tensor in op.inputs:
             if graph_walk.is_handle(tensor):
-                cell = _cell_written(op, tensor)
-                (whole if cell.indices is None else rows).setdefault(cell.key, cell)
-    rows = {key: cell for key, cell in rows.items() if (key[0], None) not in whole}
-    return [*whole.values(), *rows.values()]
+                cell = _cell_written(op, tensor, known)
+                (whole if cell.indices is None else partial).setdefault(cell.key, cell)
+    partial = {key: cell for key, cell in partial.items() if (key[0], None) not in whole}
+    return [*whole.values(), *partial.values()]
 
 
-def _cell_written(op, tensor):
+def _cell_written(op, tensor, known_rows):
     handle = graph_walk.root_handle(tensor)
     if tensor.dtype == tf.resource and handle.op.type != "VarHandleOp":
         raise UsageError(
@@ -131,8 +135,18 @@ def _cell_written(op, tensor):
         )
     if op.type.startswith(_ROWWISE_PREFIXES) and "ScatterNd" not in op.type:
         names = [arg.name for arg in op.op_def.input_arg]
-        return Cell(handle, op.inputs[names.index("indices")])
+        indices = _same_rows(op.inputs[names.index("indices")], known_rows)
+        return Cell(handle, indices)
     return Cell(handle)
+
+
+def _same_rows(indices, known_rows):
+    """The tensor of `known_rows` that `indices` was made from, or None for rows unknown."""
+    while not any(indices is rows for rows in known_rows):
+        if indices.op.type not in _KEEPS_ROWS:
+            return None
+        indices = indices.op.inputs[0]
+    return indices
 
 
 def part_of_the_way(old, new, scale):
