@@ -75,8 +75,8 @@ class LineSearchOptimizer(tf1.train.Optimizer):
       search_every: 1, or n to search at every n-th step, or "adaptive" to search the less often
         the less the scales change; steps in between take the scale accepted last.
       relative_tolerance: a trial may miss the condition by this part of the loss before the step,
-        in [0, 1); None is twice the rounding error of the loss's dtype, so that a flat spot ends
-        the search.
+        in [0, 1), so that rounding at a flat spot ends the search; None is 0 for "decrease" and
+        twice the rounding error of the loss's dtype for the other conditions.
       self_test: whether the first step of a session checks that the loss, evaluated again at the
         same weights, is the same.
       name: a name for the optimizer.

@@ -167,7 +167,7 @@ class _Search:
         bound, learnt = self._bound()
         with tf.control_dependencies(self.step.whole):
             began = tf.timestamp()
-        outcome = self._backtrack(bound)
+        outcome = self._backtrack(bound, began)
         with tf.control_dependencies([outcome.accepted]):
             search_secs = tf.timestamp() - began
         unsearched = self.finite & ~self.wanted
@@ -202,13 +202,14 @@ class _Search:
         reference, learnt = condition.reference(self.loss_before, self.remembered)
         tolerance = self.settings.relative_tolerance
         if tolerance is None:
-            tolerance = 2 * float(np.finfo(self.loss_before.dtype.as_numpy_dtype).eps)
+            rounding = float(np.finfo(self.loss_before.dtype.as_numpy_dtype).eps)
+            tolerance = condition.rounding_errors_allowed * rounding
         reference += tolerance * tf.abs(self.loss_before)
         if not condition.c:
             return lambda scale: reference, learnt
         return lambda scale: reference + condition.c * scale * self.slope, learnt
 
-    def _backtrack(self, bound):
+    def _backtrack(self, bound, began):
         settings = self.settings
         first = None
         if not settings.first_scale.is_whole_step:
@@ -223,7 +224,7 @@ class _Search:
                 rejected, earlier, self.loss_before, self.slope
             ),
             min_scale=tf.cast(settings.min_scale, self.loss_before.dtype),
-            after=self.step.whole,
+            after=[*self.step.whole, began],
         )
 
     def _last_scale(self):
