@@ -10,7 +10,6 @@ import graphtrain
 from graphtrain.session import inputs
 
 tf1 = tf.compat.v1
-SPEC = {"loss": 1.0}
 
 
 def minimal_spec(mode):

@@ -56,18 +56,15 @@ def test_an_empty_input_is_an_error(estimator, tmp_path):
     assert not (tmp_path / "eval").exists()
 
 
-def test_reserved_names(tmp_path):
-    for name in ("loss", "global_step"):
-        with tf.Graph().as_default():
-            params = {"name": name}
+@pytest.mark.parametrize("name", ["loss", "global_step"])
+def test_reserved_names(tmp_path, name):
+    def model_fn(features, labels, mode):
+        metrics = {name: tf1.metrics.mean(features)}
+        loss = tf.reduce_mean(features)
+        return graphtrain.EstimatorSpec(mode, loss=loss, eval_metric_ops=metrics)
 
-        def model_fn(features, labels, mode, params):
-            metrics = {params["name"]: tf1.metrics.mean(features)}
-            loss = tf.reduce_mean(features)
-            return graphtrain.EstimatorSpec(mode, loss=loss, eval_metric_ops=metrics)
-
-        with pytest.raises(graphtrain.UsageError, match=f"cannot be named '{name}'"):
-            graphtrain.Estimator(model_fn, str(tmp_path), params=params).evaluate(three_batches)
+    with pytest.raises(graphtrain.UsageError, match=f"cannot be named '{name}'"):
+        graphtrain.Estimator(model_fn, str(tmp_path)).evaluate(three_batches)
 
 
 def test_metrics_of_other_kinds(tmp_path):

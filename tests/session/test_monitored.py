@@ -6,7 +6,7 @@ import pytest
 import tensorflow as tf
 
 import graphtrain
-from graphtrain.session import checkpoints
+from graphtrain.session import checkpoints, inputs
 
 tf1 = tf.compat.v1
 
@@ -17,6 +17,14 @@ class RunsAfterCreation(tf1.train.SessionRunHook):
 
     def after_create_session(self, session, coord):
         session.run(self._op)
+
+
+class Names(tf1.train.SessionRunHook):
+    def __init__(self, name, created):
+        self._name, self._created = name, created
+
+    def after_create_session(self, session, coord):
+        self._created.append(self._name)
 
 
 def train(directory, *, steps, **settings):
@@ -59,7 +67,7 @@ def test_paths_are_relative(tmp_path):
 
 def test_a_copy_reads_its_own_files(tmp_path):
     original, copy = tmp_path / "original", tmp_path / "copy"
-    train(original, steps=5, scaffold=None)
+    train(original, steps=5)
     shutil.copytree(original, copy)
     train(original, steps=5)
     shutil.rmtree(original)
@@ -147,6 +155,25 @@ def test_hooks_run_for_chief_and_worker(graph):
     ) as session:
         session.run(train_op)
         assert session.should_stop()
+
+
+def test_a_worker_runs_no_chief_hooks_and_reads_its_own_input(graph):
+    created = []
+    hook, chief_hook = Names("all", created), Names("chief", created)
+    numbers, _ = inputs.features_and_labels(tf.data.Dataset.range(2))
+    with graphtrain.MonitoredTrainingSession(
+        is_chief=False,
+        scaffold=tf1.train.Scaffold(init_op=tf.no_op()),
+        hooks=[hook],
+        chief_only_hooks=[chief_hook],
+    ) as session:
+        assert session.run(numbers) == 0
+    assert created == ["all"]
+
+
+def test_a_worker_waits_for_its_chief_only_so_long(graph):
+    with pytest.raises(tf.errors.DeadlineExceededError):
+        graphtrain.MonitoredTrainingSession(is_chief=False, max_wait_secs=0.01)
 
 
 def test_the_end_of_data_closes_in_peace(flow_mode):
