@@ -9,6 +9,7 @@ import tensorflow as tf
 
 from graphtrain.errors import UsageError
 from graphtrain.optimize import graph_walk
+from graphtrain.optimize.graph_copy import graph_def_of
 from graphtrain.optimize.replay_plan import ReplayPlan
 
 tf1 = tf.compat.v1
@@ -71,21 +72,12 @@ class Replay:
 
 
 def _copied_graph_def(plan):
-    graph_def = tf1.GraphDef()
-    for op in plan.ops:
-        node = graph_def.node.add()
-        node.CopyFrom(op.node_def)
-        node.attr.pop("_class", None)
-        del node.input[:]
-        node.input.extend(tensor.name for tensor in op.inputs)
+    graph_def = graph_def_of(plan.ops, control_inputs=plan.control_inputs)
+    for node, op in zip(graph_def.node, plan.ops, strict=True):
         if op.type in _BECOMES_IDENTITY:
             _make_identity(node, op)
         else:
             node.op = _REF_TYPES.get(op.type, op.type)
-            node.input.extend(f"^{name}" for name in plan.control_inputs(op))
-    if any(_calls_functions(op) for op in plan.ops):
-        graph = plan.ops[0].graph
-        graph_def.library.CopyFrom(graph.as_graph_def().library)
     return graph_def
 
 
@@ -94,10 +86,6 @@ def _make_identity(node, op):
     node.attr.clear()
     node.attr["T"].type = op.inputs[0].dtype.base_dtype.as_datatype_enum
     del node.input[1:]
-
-
-def _calls_functions(op):
-    return any(attr.HasField("func") or attr.list.func for attr in op.node_def.attr.values())
 
 
 def check_all_replayed(replay, variables):
