@@ -1,9 +1,11 @@
 """MonitoredTrainingSession: TensorFlow's, with a session creator, a saver and an end of ours."""
 
+import os
+
 import tensorflow as tf
 
 from graphtrain.errors import UsageError
-from graphtrain.session import checkpoints, global_step, inputs, restore
+from graphtrain.session import checkpoints, global_step, hook_calls, inputs, restore
 
 tf1 = tf.compat.v1
 
@@ -11,25 +13,136 @@ _NOT_GIVEN = object()
 
 
 class MonitoredSession(tf1.train.MonitoredSession):
-    """TensorFlow's `MonitoredSession`, but not every `OutOfRangeError` ends it in peace.
+    """TensorFlow's `MonitoredSession`, which can be asked for more and ends in clearer ways.
 
     Leaving its `with` block by an `OutOfRangeError` of the declared input closes it as usual:
     the hooks' `end` runs and the error goes no further. Any other `OutOfRangeError`, such as
-    one of a `py_func` in the model, is an error like all others.
+    one of a `py_func` in the model, is an error like all others. Hooks may have two methods
+    more: see `graphtrain.session.hook_calls`.
+
+    Args:
+      session_creator: `tf.compat.v1.train.SessionCreator`; by default a chief's.
+      hooks: iterable of session hooks.
+      stop_grace_period_secs: seconds that threads are given to stop at the end.
+      scaffold: `tf.compat.v1.train.Scaffold`, whose saver `save_now` uses; None if it is unused.
+      checkpoint_dir: str, where `save_now` saves to, or None.
     """
+
+    def __init__(
+        self,
+        session_creator=None,
+        hooks=None,
+        stop_grace_period_secs=120,
+        *,
+        scaffold=None,
+        checkpoint_dir=None,
+    ):
+        self._own_hooks = tuple(hooks or ())
+        self._stop_reason = None
+        self._scaffold = scaffold
+        self._checkpoint_dir = checkpoint_dir
+        hook_calls.tell_session(self._own_hooks, self)
+        try:
+            with hook_calls.explained(self._own_hooks):
+                super().__init__(session_creator, list(self._own_hooks), stop_grace_period_secs)
+        except Exception as error:
+            hook_calls.tell_error(self._own_hooks, error)
+            raise
+
+    def run(self, fetches, feed_dict=None, options=None, run_metadata=None):
+        """Runs ops, with the hooks; see `tf.compat.v1.Session.run`."""
+        try:
+            return super().run(fetches, feed_dict, options, run_metadata)
+        except RuntimeError as error:
+            hook_calls.raise_explained(error, self._own_hooks)
+            raise
+
+    def run_without_hooks(self, fetches, feed_dict=None):
+        """Runs ops that are no training step, such as an evaluation: no hook sees it.
+
+        As in `run`, a session that was lost is made anew and the ops are run again.
+
+        Args:
+          fetches: as for `tf.compat.v1.Session.run`.
+          feed_dict: as for `tf.compat.v1.Session.run`.
+
+        Returns:
+          As `tf.compat.v1.Session.run`.
+
+        Example:
+          >>> count = tf1.assign_add(tf1.train.get_or_create_global_step(), 1)
+          >>> with graphtrain.MonitoredTrainingSession() as session:
+          ...     int(session.run_without_hooks(count))
+          1
+        """
+
+        def run_bare(step_context):
+            # The session of the context is still the lost one after a recovery.
+            del step_context
+            return self._tf_sess().run(fetches, feed_dict)
+
+        return self.run_step_fn(run_bare)
+
+    def request_stop(self, reason=None):
+        """Makes `should_stop` true: for hooks, the loop's owner, and other threads.
+
+        Args:
+          reason: str, why; it is logged and can be read from `stop_reason`.
+        """
+        self._stop_reason = reason or "no reason was given"
+        tf1.logging.info("a stop was requested: %s", self._stop_reason)
+
+    @property
+    def stop_reason(self):
+        """Str, the reason that `request_stop` was given; None if it was not called."""
+        return self._stop_reason
+
+    def should_stop(self):
+        """Says whether the loop has to end: a stop was requested, or the session is closed."""
+        return self._stop_reason is not None or super().should_stop()
+
+    def save_now(self):
+        """Saves a checkpoint, which is listed and in time deleted like the periodic ones.
+
+        A hook may call it too, in `after_run`.
+
+        Returns:
+          Str, the checkpoint's path without extension.
+
+        Raises:
+          UsageError: the session was made without a checkpoint_dir.
+        """
+        if self._checkpoint_dir is None:
+            raise UsageError("save_now() needs a session that was made with a checkpoint_dir.")
+        session = self._tf_sess()
+        path = os.path.join(self._checkpoint_dir, "model.ckpt")
+        step = int(session.run(tf1.train.get_global_step(self.graph)))
+        return self._scaffold.saver.save(session, path, global_step=step)
+
+    def close(self):
+        """Closes the session; the hooks' `end` runs."""
+        with hook_calls.explained(self._own_hooks):
+            super().close()
 
     def __exit__(self, exception_type, exception, traceback):
         """Closes the session; see the class."""
-        if isinstance(exception, tf.errors.OutOfRangeError) and not inputs.is_end_of_input(
+        is_end = isinstance(exception, StopIteration) or inputs.is_end_of_input(
             exception, self.graph
-        ):
+        )
+        if exception is not None and not is_end:
+            hook_calls.tell_error(self._own_hooks, exception)
+        if isinstance(exception, tf.errors.OutOfRangeError) and not is_end:
             tf1.logging.error(
                 "op %r raised an OutOfRangeError, which is not the end of the declared input",
                 exception.op.name if exception.op is not None else None,
             )
             # TensorFlow takes the type alone for the end of the data.
             exception_type = RuntimeError
-        return super().__exit__(exception_type, exception, traceback)
+        with hook_calls.explained(self._own_hooks):
+            is_handled = super().__exit__(exception_type, exception, traceback)
+        if isinstance(exception, RuntimeError):
+            hook_calls.raise_explained(exception, self._own_hooks)
+        return is_handled
 
 
 def MonitoredTrainingSession(  # noqa: N802 (TensorFlow's name)
@@ -136,7 +249,13 @@ def MonitoredTrainingSession(  # noqa: N802 (TensorFlow's name)
         )
     all_hooks.extend(hooks or ())
     all_hooks.append(restore.RestoredStepGuard(creator))
-    return MonitoredSession(creator, all_hooks, stop_grace_period_secs)
+    return MonitoredSession(
+        creator,
+        all_hooks,
+        stop_grace_period_secs,
+        scaffold=scaffold,
+        checkpoint_dir=checkpoint_dir or None,
+    )
 
 
 def _interval(name, steps, secs, *, default):
