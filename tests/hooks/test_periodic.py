@@ -1,5 +1,6 @@
 """What every periodic hook does: when it reports, with which step, and what it fetches."""
 
+import numpy as np
 import pytest
 import tensorflow as tf
 
@@ -15,7 +16,7 @@ def counted_loss():
 
     def evaluate(step):
         evaluations.append(int(step))
-        return 10.0 * step
+        return np.float32(10 * step)
 
     step = tf1.train.get_or_create_global_step()
     train_op = tf1.assign_add(step, 1)
