@@ -22,12 +22,14 @@ class TrainResult:
     Attributes:
       global_step: int, the global step at the end.
       loss: float, the loss of the last step; None if no step was made.
-      reason: "max_steps", "end_of_data" or "stop_requested" (by a hook).
+      reason: "max_steps", "end_of_data" or "stop_requested".
+      stop_reason: str, what `request_stop` of the session was told; None if it was not called.
     """
 
     global_step: int
     loss: float | None
     reason: str
+    stop_reason: str | None = None
 
 
 @dataclasses.dataclass(frozen=True)
@@ -80,7 +82,7 @@ def run(session, train_step, *, steps=None, max_steps=None):
       >>> train_step = prepare(train_op, tf.constant(0.5))
       >>> with graphtrain.MonitoredTrainingSession() as session:
       ...     run(session, train_step, steps=3)
-      TrainResult(global_step=3, loss=0.5, reason='max_steps')
+      TrainResult(global_step=3, loss=0.5, reason='max_steps', stop_reason=None)
     """
     start = session.run_step_fn(
         lambda step_context: int(step_context.session.run(train_step.step_before))
@@ -106,7 +108,8 @@ def run(session, train_step, *, steps=None, max_steps=None):
                 _check_rise(start, int(step_after), session.graph)
             step = int(step_after)
             reason = _reason_to_stop(session, step, last_step)
-    return TrainResult(step, None if loss is None else float(loss), reason)
+    loss = None if loss is None else float(loss)
+    return TrainResult(step, loss, reason, session.stop_reason)
 
 
 def _reason_to_stop(session, step, last_step):
