@@ -1,36 +1,61 @@
-"""What hooks that report every so many steps have in common."""
+"""What hooks that report every so many steps, or seconds, have in common."""
+
+import time
 
 import tensorflow as tf
 
 from graphtrain import checks
 from graphtrain.errors import UsageError
+from graphtrain.session.quiet import NEVER, QuietHook
+from graphtrain.session.several_steps import steps_of_run
 
 tf1 = tf.compat.v1
 
 
-class PeriodicHook(tf1.train.SessionRunHook):
+class PeriodicHook(QuietHook):
     """Calls `report` each time the global step passes a multiple of `every_steps`.
 
-    A run that reports nothing fetches nothing: the hook counts the runs itself, and reads
-    the global step when it believes that a report is due. Whatever moves the step
-    otherwise (another worker, a run beside the training) delays a report, but never gives
-    it a wrong step.
+    A run that reports nothing fetches nothing: the hook counts the steps itself, and reads the
+    global step when it believes that a report is due. Whatever moves the step otherwise (another
+    worker, a run beside the training) delays a report, but never gives it a wrong step.
     """
 
-    def __init__(self, tensors, *, every_steps, total_steps=None):
+    def __init__(
+        self,
+        tensors,
+        *,
+        every_steps=None,
+        every_secs=None,
+        total_steps=None,
+        first_step=False,
+        clock=time.monotonic,
+    ):
         """Makes the hook.
 
         Args:
           tensors: dict from a name of your choice to a tensor, to its name in the graph, or to
             the tag of its scalar summary.
-          every_steps: int >= 1, reports are made at its multiples.
+          every_steps: int >= 1, reports are made at its multiples; or else `every_secs`.
+          every_secs: seconds > 0 from one report to the next.
           total_steps: int or None, the last step, reported though it is no multiple.
+          first_step: whether the first step of a session is reported.
+          clock: function that gives the time in seconds.
         """
+        if every_steps is not None and every_secs is not None:
+            raise UsageError(
+                f"every_steps={every_steps!r} and every_secs={every_secs!r} cannot be used both"
+            )
         self._named = dict(tensors)
-        self._every_steps = checks.whole("every_steps", every_steps)
+        self._every_steps = self._every_secs = None
+        if every_secs is None:
+            self._every_steps = checks.whole("every_steps", every_steps)
+        else:
+            self._every_secs = checks.real("every_secs", every_secs, above=0)
         self._total_steps = (
             None if total_steps is None else checks.whole("total_steps", total_steps)
         )
+        self._first_step = first_step
+        self._clock = clock
 
     def begin(self):
         """Finds the global step and the tensors in the default graph."""
@@ -47,22 +72,42 @@ class PeriodicHook(tf1.train.SessionRunHook):
         """Reads the step at which this session starts."""
         del coord
         self._step = self._reported_step = int(session.run(self._global_step))
+        self._nothing_reported = True
+        self._start_timer()
+
+    def steps_until_due(self):
+        """Returns in how many steps a report is due."""
+        if self._first_step and self._nothing_reported:
+            return 1
+        if self._every_steps is None:
+            left = 1 if self._clock() >= self._due_at else NEVER
+        else:
+            left = self._every_steps - self._step % self._every_steps
+        if self._total_steps is not None and self._step < self._total_steps:
+            left = min(left, self._total_steps - self._step)
+        return left
+
+    def pass_over(self, steps):
+        """Counts steps that were made without the hook."""
+        self._step += steps
 
     def before_run(self, run_context):
         """Asks for the tensors if the coming step is to be reported."""
-        del run_context
-        if self._is_due(self._step + 1):
+        self._coming = self._step + steps_of_run(run_context)
+        if self._is_due(self._coming):
             return tf1.train.SessionRunArgs(self._tensors)
         return None
 
     def after_run(self, run_context, run_values):
         """Reports, if the step is one to be reported."""
         if run_values.results is None:
-            self._step += 1
+            self._step = self._coming
             return
         self._step = int(run_context.session.run(self._global_step))
         if self._is_due(self._step):
             self._reported_step = self._step
+            self._nothing_reported = False
+            self._start_timer()
             self.report(self._step, run_values.results)
 
     def report(self, step, values):
@@ -74,9 +119,18 @@ class PeriodicHook(tf1.train.SessionRunHook):
         """
         raise NotImplementedError
 
+    def _start_timer(self):
+        if self._every_secs is not None:
+            self._due_at = self._clock() + self._every_secs
+
     def _is_due(self, step):
-        passed = step // self._every_steps > self._reported_step // self._every_steps
-        return passed or (step == self._total_steps and step > self._reported_step)
+        if self._first_step and self._nothing_reported:
+            return True
+        if step == self._total_steps and step > self._reported_step:
+            return True
+        if self._every_steps is None:
+            return self._clock() >= self._due_at
+        return step // self._every_steps > self._reported_step // self._every_steps
 
 
 def _find(graph, tensor_or_name):
