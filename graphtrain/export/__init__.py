@@ -1,5 +1,7 @@
-"""What goes into an exported model: its inputs and its outputs."""
+"""What goes into an exported model, its inputs and its outputs, and when it is exported."""
 
+from graphtrain.export.best_exporter import BestExporter
+from graphtrain.export.exporters import Exporter, FinalExporter, LatestExporter
 from graphtrain.export.outputs import (
     ClassificationOutput,
     ExportOutput,
@@ -14,8 +16,12 @@ from graphtrain.export.receivers import (
 )
 
 __all__ = [
+    "BestExporter",
     "ClassificationOutput",
     "ExportOutput",
+    "Exporter",
+    "FinalExporter",
+    "LatestExporter",
     "PredictOutput",
     "RegressionOutput",
     "ServingInputReceiver",
