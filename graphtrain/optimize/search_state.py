@@ -4,6 +4,10 @@ import tensorflow as tf
 
 tf1 = tf.compat.v1
 
+# By this collection a checkpoint of a run without the search can be told from one that lacks
+# something it should have.
+COLLECTION = "graphtrain_search_state"
+
 
 class SearchState:
     """Variables of the search, one a number.
@@ -33,6 +37,7 @@ class SearchState:
                     # What is read from a ref variable would change when it is written.
                     use_resource=True,
                 )
+                tf1.add_to_collection(COLLECTION, self.variables[name])
 
     def read(self):
         """Returns a dict from name to value, float scalar tensors."""

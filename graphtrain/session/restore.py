@@ -3,7 +3,7 @@
 import tensorflow as tf
 
 from graphtrain.errors import UsageError
-from graphtrain.session import checkpoints, inputs
+from graphtrain.session import checkpoints, fitting_saver, inputs
 
 tf1 = tf.compat.v1
 
@@ -39,8 +39,9 @@ class RestoringSessionCreator(tf1.train.SessionCreator):
         path = self._checkpoint_path
         if self._checkpoint_dir:
             path = checkpoints.newest(self._checkpoint_dir)
+        scaffold = fitting_saver.restoring_scaffold(self._scaffold, path)
         session = tf1.train.ChiefSessionCreator(
-            self._scaffold, self._master, self._config, checkpoint_filename_with_path=path
+            scaffold, self._master, self._config, checkpoint_filename_with_path=path
         ).create_session()
         inputs.initialize(session)
         if self._checkpoint_dir:
