@@ -22,6 +22,7 @@ setuptools.setup(
     extras_require={
         "test": TEST_PACKAGES,
         "tensorboard": ["tensorboard>=2.16"],
+        "plot": ["matplotlib>=3.6"],
     },
     classifiers=[
         "License :: OSI Approved :: Apache Software License",
