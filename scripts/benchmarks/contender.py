@@ -24,11 +24,20 @@ class Contender:
 
     Args:
       run: makes the step; a function without arguments.
-      trials: makes a step and returns how many trials it took; None where nothing is searched.
+      trials: makes a step and returns how many trials it took; None if that is not to be checked.
     """
 
     run: typing.Callable
     trials: typing.Callable | None = None
+
+    def repeated(self, times):
+        """The contender whose step is that many steps of this one."""
+
+        def run():
+            for _ in range(times):
+                self.run()
+
+        return Contender(run)
 
 
 def first_rate(trials):

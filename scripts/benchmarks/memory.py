@@ -35,8 +35,8 @@ def extra_copies(**settings):
       **settings: see `_extra_copies`.
 
     Returns:
-      float [repeats], the greatest size of the process during a searched step less that during
-      a plain one, in units of the weights' size.
+      float [searches, repeats], the greatest size of the process during a searched step less
+      that during a plain one, in units of the weights' size.
     """
     # With oneDNN, TensorFlow keeps the memory that it once had: hence a process without.
     answer = subprocess.run(
@@ -58,19 +58,23 @@ def _extra_copies(*, batch_size, trials, repeats=5, hidden_units=HIDDEN_UNITS):
 
     Args:
       batch_size: images in the batch.
-      trials: how many trials the search makes.
-      repeats: how often it is measured.
+      trials: list of int, how many trials each search makes.
+      repeats: how often each is measured.
       hidden_units: units of the hidden layer.
     """
-    rate = contender.first_rate(trials)
-    search = graphtrain.LineSearchOptimizer(
-        tf1.train.GradientDescentOptimizer(rate),
-        shrink=contender.SHRINK,
-        min_scale=contender.least_scale(trials),
-    )
-    plain = _growth(tf1.train.GradientDescentOptimizer(rate), batch_size, repeats, hidden_units)
-    searched = _growth(search, batch_size, repeats, hidden_units)
-    return searched - plain
+    sgd = tf1.train.GradientDescentOptimizer
+    plain = _growth(sgd(contender.RATE), batch_size, repeats, hidden_units)
+    searches = [
+        graphtrain.LineSearchOptimizer(
+            sgd(contender.first_rate(count)),
+            shrink=contender.SHRINK,
+            min_scale=contender.least_scale(count),
+        )
+        for count in trials
+    ]
+    return [
+        (_growth(search, batch_size, repeats, hidden_units) - plain).tolist() for search in searches
+    ]
 
 
 def _growth(optimizer, batch_size, repeats, hidden_units):
@@ -107,4 +111,4 @@ def _status(name):
 
 
 if __name__ == "__main__":
-    print(json.dumps(_extra_copies(**json.loads(sys.argv[1])).tolist()))
+    print(json.dumps(_extra_copies(**json.loads(sys.argv[1]))))
