@@ -6,8 +6,7 @@ import tensorflow as tf
 
 from graphtrain import checks
 from graphtrain.errors import UsageError
-from graphtrain.session.quiet import NEVER, QuietHook
-from graphtrain.session.several_steps import steps_of_run
+from graphtrain.hooks.quiet import NEVER, QuietHook, steps_of_run
 
 tf1 = tf.compat.v1
 

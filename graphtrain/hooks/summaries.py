@@ -36,11 +36,16 @@ class SummaryHook(PeriodicHook):
         self._scaffold = scaffold
 
     def begin(self):
-        """Finds the summary op and opens the event file."""
+        """Opens the event file."""
         super().begin()
-        summary_op = self._scaffold.summary_op if self._scaffold else tf1.summary.merge_all()
-        self._tensors = {} if summary_op is None else {"summary": summary_op}
+        self._summary_op = None if self._scaffold else tf1.summary.merge_all()
         self._writer = tf1.summary.FileWriterCache.get(self._output_dir)
+
+    def after_create_session(self, session, coord):
+        """Finds the summary op: a scaffold has it only now."""
+        super().after_create_session(session, coord)
+        summary_op = self._scaffold.summary_op if self._scaffold else self._summary_op
+        self._tensors = {} if summary_op is None else {"summary": summary_op}
 
     def report(self, step, values):
         """Writes the summaries of this step."""

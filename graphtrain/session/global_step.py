@@ -4,6 +4,7 @@ import tensorflow as tf
 
 from graphtrain.errors import UsageError
 from graphtrain.optimize import graph_walk
+from graphtrain.session import several_steps
 
 tf1 = tf.compat.v1
 
@@ -88,6 +89,7 @@ def let_hooks_read_before_increments():
     ]
     value = _read(step)
     read = tf.add(value, tf.zeros([], value.dtype), name="global_step_read")
+    several_steps.read_before_last_step(read)
     graph.add_to_collection(_READ_BY_HOOKS, read)
     for op in increments:
         graph_walk.wait_for(op, [read.op])

@@ -6,7 +6,11 @@ import typing
 import tensorflow as tf
 
 from graphtrain.errors import UsageError
-from graphtrain.session import global_step, inputs
+from graphtrain.hooks.quiet import NEVER
+from graphtrain.session import global_step, inputs, loss_watch
+from graphtrain.session.pace import Pace
+from graphtrain.session.quiet_steps import QuietSteps
+from graphtrain.session.several_steps import add_extra_steps
 
 tf1 = tf.compat.v1
 
@@ -37,37 +41,47 @@ class TrainStep:
     """What one run of the loop fetches; `prepare` makes it, before the graph is finalized."""
 
     train_op: typing.Any
-    loss: tf.Tensor
+    last_loss: tf.Tensor
     step_before: tf.Tensor
     step_after: tf.Tensor
+    extra_steps: tf.Tensor | None
 
 
-def prepare(train_op, loss):
+def prepare(train_op, loss, *, several_steps=False):
     """Returns what `run` fetches in each step.
 
     Args:
       train_op: op or tensor of the default graph that makes a step.
-      loss: scalar tensor.
+      loss: scalar tensor; a step at which it is nan ends the run.
+      several_steps: whether runs of several steps are wanted.
 
     Returns:
       A `TrainStep`.
+
+    Raises:
+      UsageError: several steps cannot be had with this graph.
     """
-    return TrainStep(
-        train_op,
-        loss,
-        step_before=tf.identity(global_step.get_or_create()),
-        step_after=global_step.value_after(train_op),
-    )
+    watch = loss_watch.LossWatch(loss)
+    train_op = tf.group(train_op, watch.op)
+    step_before = tf.identity(global_step.get_or_create())
+    step_after = global_step.value_after(train_op)
+    extra_steps = add_extra_steps(train_op) if several_steps else None
+    return TrainStep(train_op, watch.last, step_before, step_after, extra_steps)
 
 
-def run(session, train_step, *, steps=None, max_steps=None):
+def run(session, train_step, *, steps=None, max_steps=None, steps_per_run=1):
     """Trains until the step limit, the end of the input, or a hook's request to stop.
+
+    Steps at which no hook wants to be called are made without the hooks, if all of them are of
+    the kind that says so (`graphtrain.hooks.quiet.QuietHook`; ours are).
 
     Args:
       session: an open `graphtrain.MonitoredTrainingSession`.
       train_step: what `prepare` returned.
       steps: int >= 1, how many steps to make, or None.
       max_steps: int >= 1, the global step to stop at, or None.
+      steps_per_run: int >= 1, the most steps of one `session.run`, or "auto"; the run before a
+        limit, or before a step that a hook wants to see, makes fewer.
 
     Returns:
       A `TrainResult`.
@@ -75,6 +89,7 @@ def run(session, train_step, *, steps=None, max_steps=None):
     Raises:
       UsageError: the first run did not raise the global step by exactly 1.
       RuntimeError: a hook raised StopIteration.
+      tf.compat.v1.train.NanLossDuringTrainingError: the loss is nan.
       tf.errors.OutOfRangeError: raised by an op that is not part of the input.
 
     Example:
@@ -84,20 +99,32 @@ def run(session, train_step, *, steps=None, max_steps=None):
       ...     run(session, train_step, steps=3)
       TrainResult(global_step=3, loss=0.5, reason='max_steps', stop_reason=None)
     """
-    start = session.run_step_fn(
-        lambda step_context: int(step_context.session.run(train_step.step_before))
-    )
+
+    def read_step():
+        return int(session.run_without_hooks(train_step.step_before))
+
+    fetches = [train_step.train_op, train_step.step_after]
+    pace = Pace(steps_per_run)
+    quiet = QuietSteps(session, train_step, pace)
+    start = step = read_step()
     last_step = max_steps if steps is None else start + steps
-    fetches = [train_step.train_op, train_step.loss, train_step.step_after]
-    step, loss = start, None
-    reason = _reason_to_stop(session, step, last_step)
+    limit = NEVER if last_step is None else last_step
+    reason = _reason_to_stop(session, step, limit)
     while reason is None:
         try:
-            _, loss, step_after = session.run(fetches)
+            count = 1
+            if step > start:
+                step = quiet.make(step, limit)
+                count = quiet.steps_of_next_run(step, limit)
+            feed = None if count == 1 else {train_step.extra_steps: count - 1}
+            _, step_after = pace.timed(count, lambda feed=feed: session.run(fetches, feed))
         except tf.errors.OutOfRangeError as error:
             if not inputs.is_end_of_input(error, session.graph):
                 raise
-            reason = END_OF_DATA
+            step, reason = read_step(), END_OF_DATA
+        except tf.errors.InvalidArgumentError as error:
+            loss_watch.raise_if_nan(error)
+            raise
         except StopIteration as error:
             raise RuntimeError(
                 "A hook raised StopIteration, which does not count as the end of the data: a hook "
@@ -107,13 +134,13 @@ def run(session, train_step, *, steps=None, max_steps=None):
             if step == start:
                 _check_rise(start, int(step_after), session.graph)
             step = int(step_after)
-            reason = _reason_to_stop(session, step, last_step)
-    loss = None if loss is None else float(loss)
-    return TrainResult(step, loss, reason, session.stop_reason)
+            reason = _reason_to_stop(session, step, limit)
+    loss = session.run_without_hooks(train_step.last_loss)
+    return TrainResult(step, float(loss[0]) if len(loss) else None, reason, session.stop_reason)
 
 
 def _reason_to_stop(session, step, last_step):
-    if last_step is not None and step >= last_step:
+    if step >= last_step:
         return MAX_STEPS
     return STOP_REQUESTED if session.should_stop() else None
 

@@ -10,21 +10,21 @@ beside it belongs to that last step.
 import tensorflow as tf
 
 from graphtrain.errors import UsageError
+from graphtrain.hooks.quiet import EXTRA_STEPS
 from graphtrain.optimize import graph_walk
 from graphtrain.optimize.control_flow import control_flow_v2
 from graphtrain.optimize.graph_copy import graph_def_of
 
 tf1 = tf.compat.v1
 
-EXTRA_STEPS = "graphtrain_extra_steps"
+_DONE = "graphtrain_extra_steps_done"
 
 
-def add_extra_steps(train_op, *, readers=()):
+def add_extra_steps(train_op):
     """Makes the default graph's train op able to make several steps in one run.
 
     Args:
       train_op: op of the default graph.
-      readers: further tensors that are to be read after the extra steps and before the last.
 
     Returns:
       int64 scalar placeholder, 0 unless it is fed: how many steps are made before the last.
@@ -49,28 +49,21 @@ def add_extra_steps(train_op, *, readers=()):
     with tf.name_scope("extra_steps"):
         extra_steps = tf1.placeholder_with_default(tf.constant(0, tf.int64), [], "count")
         done = _loop(train_op, copied, extra_steps)
-    for op in [*copied, *(tensor.op for tensor in readers)]:
-        if _reads_state(op):
-            graph_walk.wait_for(op, [done])
+    _let_readers_wait(copied, done)
     graph.add_to_collection(EXTRA_STEPS, extra_steps)
+    graph.add_to_collection(_DONE, done)
     return extra_steps
 
 
-def steps_of_run(run_context):
-    """Returns how many training steps a `session.run` makes, for a hook's `before_run`.
+def read_before_last_step(tensor):
+    """Makes a tensor that reads state do so after the extra steps, if the graph can make any.
 
     Args:
-      run_context: the hook's `SessionRunContext`.
-
-    Returns:
-      int >= 1.
+      tensor: a tensor of the default graph.
     """
-    feeds = run_context.original_args.feed_dict or {}
-    for extra_steps in run_context.session.graph.get_collection(EXTRA_STEPS):
-        for key, value in feeds.items():
-            if key is extra_steps:
-                return 1 + int(value)
-    return 1
+    names = graph_walk.ancestors([tensor.op])
+    for done in tensor.graph.get_collection(_DONE):
+        _let_readers_wait([tensor.graph.get_operation_by_name(name) for name in names], done)
 
 
 def _check_no_refs(ops):
@@ -113,6 +106,12 @@ def _loop(train_op, copied, extra_steps):
             parallel_iterations=1,
             return_same_structure=False,
         ).op
+
+
+def _let_readers_wait(ops, done):
+    for op in ops:
+        if not _stays_outside(op) and _reads_state(op):
+            graph_walk.wait_for(op, [done])
 
 
 def _reads_state(op):

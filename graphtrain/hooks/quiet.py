@@ -8,6 +8,9 @@ tf1 = tf.compat.v1
 
 NEVER = 2**62
 
+# The graph collection of the placeholder that says how many steps a run makes before its last.
+EXTRA_STEPS = "graphtrain_extra_steps"
+
 
 class QuietHook(tf1.train.SessionRunHook, abc.ABC):
     """A session hook that says in how many steps it next wants to be called.
@@ -61,3 +64,20 @@ class QuietHooks:
 def _has_to_do_with_runs(hook):
     kind, plain = type(hook), tf1.train.SessionRunHook
     return kind.before_run is not plain.before_run or kind.after_run is not plain.after_run
+
+
+def steps_of_run(run_context):
+    """Returns how many training steps a `session.run` makes, for a hook's `before_run`.
+
+    Args:
+      run_context: the hook's `SessionRunContext`.
+
+    Returns:
+      int >= 1.
+    """
+    feeds = run_context.original_args.feed_dict or {}
+    for extra_steps in run_context.session.graph.get_collection(EXTRA_STEPS):
+        for key, value in feeds.items():
+            if key is extra_steps:
+                return 1 + int(value)
+    return 1

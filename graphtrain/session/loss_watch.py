@@ -1,0 +1,56 @@
+"""The loss of each step: remembered, and the end of the run if it is nan, without being fetched."""
+
+import tensorflow as tf
+
+tf1 = tf.compat.v1
+
+_MESSAGE = "graphtrain: the loss of this step is nan"
+
+
+class LossWatch:
+    """Ops of the default graph that look at the loss of each step.
+
+    Args:
+      loss: numeric scalar tensor.
+
+    Attributes:
+      op: the op that looks at it, to be run with each step.
+      last: tensor [n] of the loss's dtype, the loss of the session's last step; n is 0 before the
+        first, else 1.
+
+    Example:
+      >>> watch = LossWatch(tf.constant(0.5))
+      >>> with tf1.Session() as session:
+      ...     print(session.run(watch.last), session.run([watch.op, watch.last])[0])
+      [] None
+    """
+
+    def __init__(self, loss):
+        name = tf1.get_default_graph().unique_name("last_loss", mark_as_used=False)
+        # It needs no initializer, and no checkpoint holds it.
+        memory = tf.raw_ops.VarHandleOp(dtype=loss.dtype, shape=[], shared_name=name, name=name)
+        remembered = tf.raw_ops.AssignVariableOp(resource=memory, value=loss)
+        self.op = tf.group(remembered, _check(loss))
+        with tf1.control_dependencies(None):
+            self.last = tf1.cond(
+                tf.raw_ops.VarIsInitializedOp(resource=memory),
+                lambda: tf.raw_ops.ReadVariableOp(resource=memory, dtype=loss.dtype)[None],
+                lambda: tf.zeros([0], loss.dtype),
+            )
+
+
+def _check(loss):
+    if not loss.dtype.is_floating:
+        return tf.no_op()
+    return tf.debugging.Assert(~tf.math.is_nan(loss), [_MESSAGE])
+
+
+def raise_if_nan(error):
+    """Raises `NanLossDuringTrainingError` if `error` says that a watched loss is nan.
+
+    Args:
+      error: `tf.errors.InvalidArgumentError`.
+    """
+    if _MESSAGE in str(error):
+        tf1.logging.error("the loss is nan")
+        raise tf1.train.NanLossDuringTrainingError from error
