@@ -2,11 +2,13 @@
 
 import csv
 import importlib
+import itertools
 
 import numpy as np
 import pytest
 import tensorflow as tf
 
+import graphtrain
 from graphtrain import datasets
 from graphtrain.errors import UsageError
 
@@ -154,6 +156,33 @@ def test_learning_goes_on_where_it_stopped(scripts, data_dir, capsys):
     scripts.main("benchmark", *args, "--policy=article")
     assert rows_of(path)[:3] == rows[:3]
     assert capsys.readouterr().out.splitlines()[0].startswith("1/1 fashion_mnist cnn article")
+
+
+def trained(benchmarks, optimizer, seed=0):
+    """An MLP on the sample, by a clock that is read once a step and goes on by a second then."""
+    clock = itertools.count().__next__
+    training = benchmarks("training").Training("mlp", datasets.load("sample"), 32, 9.5, clock)
+    return training.run(lambda steps_per_epoch: optimizer, seed)
+
+
+def test_training_ends_with_its_budget_and_is_fixed_by_its_seed(benchmarks):
+    first, again, other = (
+        trained(benchmarks, tf1.train.GradientDescentOptimizer(0.1), seed) for seed in (0, 0, 1)
+    )
+    assert first.steps == 9
+    assert first == pytest.approx(again)
+    assert first != pytest.approx(other)
+
+
+def test_a_search_from_a_loss_that_is_not_finite_ends_the_training(benchmarks):
+    result = trained(
+        benchmarks,
+        graphtrain.LineSearchOptimizer(
+            tf1.train.GradientDescentOptimizer(1e30), on_failure="keep_last"
+        ),
+    )
+    assert result.steps < 9
+    assert not np.isfinite(result.train_loss)
 
 
 def test_every_policy_makes_an_optimizer(benchmarks):
