@@ -26,13 +26,13 @@ class FlagGroup:
         """Defines a whole number, such as a number of steps; 1e4 is one too."""
         parser = _Parser(
             f"a whole number >= {at_least}",
-            lambda text: checks.whole(name, _as_number(text), at_least=at_least),
+            lambda text: checks.whole(name, as_number(text), at_least=at_least),
         )
         self._define(parser, name, default, help_text)
 
     def real(self, name, default, help_text, **bounds):
         """Defines a finite number within bounds, as for `checks.real`."""
-        parser = _Parser("a number", lambda text: checks.real(name, _as_number(text), **bounds))
+        parser = _Parser("a number", lambda text: checks.real(name, as_number(text), **bounds))
         self._define(parser, name, default, help_text)
 
     def numbers(self, name, help_text):
@@ -43,6 +43,18 @@ class FlagGroup:
     def text(self, name, default, help_text):
         """Defines a text that is not empty."""
         self._define(_Parser("", lambda text: _not_empty(name, text)), name, default, help_text)
+
+    def parsed(self, name, default, kind, parse, help_text):
+        """Defines a flag of a kind of its own.
+
+        Args:
+          name: the flag.
+          default: its value if it is not given.
+          kind: what --help calls its values.
+          parse: a function from the flag's text to its value, which raises UsageError.
+          help_text: what it is for.
+        """
+        self._define(_Parser(kind, parse), name, default, help_text)
 
     def choice(self, name, default, choices, help_text):
         """Defines one of several words."""
@@ -107,7 +119,8 @@ class _CommaSerializer(flags.ArgumentSerializer):
         return ",".join(map(str, value))
 
 
-def _as_number(text):
+def as_number(text):
+    """Returns a text as a number, or as it is if it is none."""
     try:
         return float(text)
     except ValueError:

@@ -12,10 +12,12 @@ parsed values in its main. The library itself never reads flags.
 
 from absl import flags
 
-from graphtrain._flag_kinds import FlagGroup
+from graphtrain import checks
+from graphtrain._flag_kinds import FlagGroup, as_number
 from graphtrain.errors import UsageError
 from graphtrain.estimator import RunConfig
 from graphtrain.optimize import optimizers, schedules
+from graphtrain.session.session_config import session_config
 
 # The script that calls one of the functions owns the flags: its --helpshort shows them.
 flags.disclaim_key_flags()
@@ -170,11 +172,66 @@ def _define_schedule_flags(group):
     group.check_together(["optimizer", "learning_rate", "end_learning_rate"], _check_last_rate)
 
 
+def define_session_flags(flag_values=flags.FLAGS):
+    """Defines how TensorFlow runs the graph, and what is told of its speed.
+
+    Args:
+      flag_values: the absl FlagValues to define them on; a second call changes nothing.
+    """
+    group = FlagGroup(flag_values, first_flag="intra_op_threads")
+    if group.is_defined:
+        return
+    group.whole("intra_op_threads", None, "threads that one op may use")
+    group.whole("inter_op_threads", None, "ops that may run at once")
+    group.parsed(
+        "steps_per_run",
+        1,
+        "a whole number or auto",
+        lambda text: text if text == "auto" else checks.whole("steps_per_run", as_number(text)),
+        "steps in one session.run; more is faster on small models; auto finds out how many",
+    )
+    group.switch("xla", False, "compile the graph with XLA")
+    group.switch("bfloat16", False, "compute in bfloat16; weights stay float32")
+    group.switch("optimize_graph", True, "let TensorFlow rewrite the graph before it runs it")
+    group.parsed(
+        "profile_steps",
+        None,
+        "first-last",
+        _steps_from_to,
+        "write a trace of these steps, such as 100-110, for TensorBoard's profiler",
+    )
+    group.switch("report_time", False, "tell at the end where the time went")
+
+
+def _steps_from_to(text):
+    first, dash, last = str(text).partition("-")
+    if not (dash and first.isdigit() and last.isdigit() and 1 <= int(first) <= int(last)):
+        raise UsageError(
+            f"profile_steps={text!r} cannot be used: give the first and the last step, such as "
+            "100-110"
+        )
+    return int(first), int(last)
+
+
+def session_config_from_flags(flag_values):
+    """Builds the ConfigProto of the flags of `define_session_flags`.
+
+    Args:
+      flag_values: parsed absl FlagValues.
+
+    Returns:
+      `tf.compat.v1.ConfigProto`.
+    """
+    names = ("intra_op_threads", "inter_op_threads", "xla", "bfloat16", "optimize_graph")
+    return session_config(**{name: flag_values[name].value for name in names})
+
+
 def run_config_from_flags(flag_values, *, steps_per_epoch=None, save_every_epochs=1):
     """Builds the RunConfig of the flags of `define_run_flags`.
 
     Args:
-      flag_values: parsed absl FlagValues.
+      flag_values: parsed absl FlagValues; those of `define_session_flags` are used if they are
+        there.
       steps_per_epoch: int, steps in one pass over the training data; None if unknown.
       save_every_epochs: int, the checkpoint interval if no flag gives one.
 
@@ -192,6 +249,10 @@ def run_config_from_flags(flag_values, *, steps_per_epoch=None, save_every_epoch
                 "give --save_checkpoints_steps or --save_checkpoints_secs."
             )
         steps = (flag_values.save_checkpoints_epochs or save_every_epochs) * steps_per_epoch
+    speed = {}
+    if "steps_per_run" in flag_values:
+        speed["steps_per_run"] = flag_values.steps_per_run
+        speed["session_config"] = session_config_from_flags(flag_values)
     return RunConfig(
         model_dir=flag_values.model_dir,
         tf_random_seed=flag_values.seed,
@@ -200,6 +261,7 @@ def run_config_from_flags(flag_values, *, steps_per_epoch=None, save_every_epoch
         save_checkpoints_secs=secs,
         keep_checkpoint_max=flag_values.keep_checkpoint_max,
         log_step_count_steps=flag_values.log_steps,
+        **speed,
     )
 
 

@@ -24,6 +24,7 @@ def define_flags(flag_values=absl_flags.FLAGS):
     flags.define_data_flags(flag_values)
     flags.define_train_step_flags(flag_values)
     flags.define_run_flags(flag_values)
+    flags.define_session_flags(flag_values)
 
 
 def main(values):
@@ -80,9 +81,13 @@ def _train(values, data, steps_per_epoch, max_steps):
         ),
         params=flags.params_from_flags(values),
     )
+    run_hooks = [progress, epochs]
+    if values.profile_steps is not None:
+        first, last = values.profile_steps
+        run_hooks.append(hooks.ProfileHook(values.model_dir, first_step=first, last_step=last))
     metrics, _ = graphtrain.train_and_evaluate(
         classifier,
-        graphtrain.TrainSpec(train_input_fn, max_steps, hooks=[progress, epochs]),
+        graphtrain.TrainSpec(train_input_fn, max_steps, hooks=run_hooks),
         graphtrain.EvalSpec(
             eval_input_fn, steps=None, exporters=[_EvaluationReport(progress.write)]
         ),
