@@ -1,12 +1,16 @@
 """Training of TF1-style TensorFlow graphs on current TensorFlow."""
 
 from graphtrain.errors import DataError, UsageError
+from graphtrain.estimator.add_metrics import add_metrics
 from graphtrain.estimator.estimator import Estimator
 from graphtrain.estimator.run_config import RunConfig
 from graphtrain.estimator.spec import EstimatorSpec, EvalSpec, ModeKeys, TrainSpec
 from graphtrain.estimator.train_and_evaluate import train_and_evaluate
+from graphtrain.estimator.warm_start import VocabInfo, WarmStartSettings
 from graphtrain.optimize.line_search import LineSearchOptimizer
+from graphtrain.session.inputs import declare_iterator
 from graphtrain.session.monitored import MonitoredTrainingSession
+from graphtrain.session.safety import SafetyConfig
 
 __version__ = "0.1.0"
 
@@ -19,7 +23,12 @@ __all__ = [
     "ModeKeys",
     "MonitoredTrainingSession",
     "RunConfig",
+    "SafetyConfig",
     "TrainSpec",
     "UsageError",
+    "VocabInfo",
+    "WarmStartSettings",
+    "add_metrics",
+    "declare_iterator",
     "train_and_evaluate",
 ]

@@ -1,10 +1,12 @@
 """Checkpoints of a directory: how they are saved, and which one is the newest."""
 
+import functools
 import os
 
 import tensorflow as tf
 
 from graphtrain.errors import DataError
+from graphtrain.session import checkpoint_files, checkpoint_state, damage
 
 tf1 = tf.compat.v1
 
@@ -56,39 +58,44 @@ def add_listeners(saver_hook, listeners):
 
 
 def newest(directory):
-    """Returns the newest checkpoint of a directory.
+    """Returns the newest checkpoint of a directory that can be read.
+
+    What is missing or damaged is passed over with a warning. If the state file is missing or
+    torn, the checkpoints are found by their index files.
 
     Args:
-      directory: str, the directory that holds the `checkpoint` state file.
+      directory: str.
 
     Returns:
       str, the path without extension that a saver restores from, or None if the directory has
       no checkpoint.
 
     Raises:
-      DataError: the state file names checkpoints, but the directory holds none of them.
+      DataError: the directory has, or had, checkpoints past step 0, but none can be read.
 
     Example:
       >>> newest("a_directory_without_checkpoints") is None
       True
     """
-    named = _named_in_state_file(directory)
-    if not named:
-        return None
-    kept = [path for path in named if exists(path)]
-    if not kept:
+    faults = {}
+    for path in reversed(_candidates(directory)):
+        fault = damage.fault_of(path)
+        if fault is None:
+            _warn_of(directory, tuple(faults.items()), path)
+            return path
+        faults[path] = fault
+    if any(checkpoint_files.step_in_name(path) != 0 for path in faults):
         raise DataError(
-            f"The file {os.path.join(directory, 'checkpoint')} names {named[-1]} as the newest "
-            "checkpoint, but it is not there, nor is an older one: put the files back, or remove "
-            "that file to start anew."
+            f"No checkpoint in {directory} can be read: {_listing(faults.items())}. Put the files "
+            "back, or remove them and the file 'checkpoint' to start anew."
         )
-    if kept[-1] != named[-1]:
-        tf1.logging.warning("checkpoint %s is missing, using %s", named[-1], kept[-1])
-    return kept[-1]
+    # Only the save before the first step was interrupted: there is nothing to lose.
+    _warn_of(directory, tuple(faults.items()), None)
+    return None
 
 
 def kept(directory):
-    """Returns the checkpoints that a directory holds, oldest first.
+    """Returns the checkpoints that a directory holds and lists, oldest first.
 
     Args:
       directory: str, the directory that holds the `checkpoint` state file.
@@ -96,12 +103,7 @@ def kept(directory):
     Returns:
       List of str, as `newest` returns.
     """
-    return [path for path in _named_in_state_file(directory) if exists(path)]
-
-
-def exists(path):
-    """Says whether a checkpoint is there, given its path without extension."""
-    return tf.io.gfile.exists(f"{path}.index") or tf.io.gfile.exists(path)
+    return [path for path in _named(directory) if checkpoint_files.exists(path)]
 
 
 def global_step_of(path):
@@ -117,29 +119,59 @@ def global_step_of(path):
     return int(reader.get_tensor("global_step")) if reader.has_tensor("global_step") else 0
 
 
-def _named_in_state_file(directory):
-    state = tf1.train.get_checkpoint_state(directory)
-    if state is None or not state.model_checkpoint_path:
-        return []
-    paths = [_inside(directory, path) for path in state.all_model_checkpoint_paths]
-    latest = _inside(directory, state.model_checkpoint_path)
-    return [path for path in paths if path != latest] + [latest]
+def _candidates(directory):
+    """Returns what may be restored, the best last: first of all what the state file names."""
+    named = _named(directory)
+    return [path for path in checkpoint_files.paths_on_disk(directory) if path not in named] + named
+
+
+def _named(directory):
+    state = checkpoint_state.read(directory)
+    if state is not None:
+        return [_inside(directory, path) for path in state.paths]
+    on_disk = checkpoint_files.paths_on_disk(directory)
+    if on_disk:
+        _warn_of_state_file(directory, on_disk[-1])
+    return on_disk
+
+
+# The same trouble is met again by whoever asks next in this process: once is enough.
+@functools.lru_cache(maxsize=64)
+def _warn_of(directory, faults, path):
+    if faults:
+        instead = "starting at step 0" if path is None else f"using {path}"
+        tf1.logging.warning("%s cannot be read in %s: %s", _listing(faults), directory, instead)
+
+
+@functools.lru_cache(maxsize=64)
+def _warn_of_state_file(directory, path):
+    tf1.logging.warning(
+        "%s is missing or damaged: the newest checkpoint by the index files is %s",
+        os.path.join(directory, checkpoint_state.FILE_NAME),
+        path,
+    )
+
+
+def _listing(faults):
+    return ", ".join(f"{os.path.basename(path)} ({fault})" for path, fault in faults)
 
 
 def _inside(directory, path):
     """Maps a path that a moved or copied state file still holds to the file in `directory`."""
-    if _is_same_directory(os.path.dirname(path), directory):
-        return path
     own = os.path.join(directory, os.path.basename(path))
-    if not exists(own):
-        return path
+    if os.path.isabs(path) and not _is_same_directory(os.path.dirname(path), directory):
+        _warn_of_other_directory(directory, path, own)
+    return own
+
+
+@functools.lru_cache(maxsize=64)
+def _warn_of_other_directory(directory, path, own):
     tf1.logging.warning(
         "the checkpoint file in %s names %s, which is in another directory: using %s",
         directory,
         path,
         own,
     )
-    return own
 
 
 def _is_same_directory(one, other):

@@ -5,7 +5,18 @@ import os
 import tensorflow as tf
 
 from graphtrain.errors import UsageError
-from graphtrain.session import checkpoints, global_step, hook_calls, inputs, restore
+from graphtrain.hooks.step_rate import StepRateHook
+from graphtrain.hooks.summaries import SummaryHook
+from graphtrain.session import (
+    checkpoints,
+    global_step,
+    hook_calls,
+    input_position,
+    inputs,
+    restore,
+)
+from graphtrain.session.safety import SafetyConfig
+from graphtrain.session.saver_hook import SaverHook
 
 tf1 = tf.compat.v1
 
@@ -93,6 +104,11 @@ class MonitoredSession(tf1.train.MonitoredSession):
         tf1.logging.info("a stop was requested: %s", self._stop_reason)
 
     @property
+    def hooks(self):
+        """The session's hooks, a tuple."""
+        return self._own_hooks
+
+    @property
     def stop_reason(self):
         """Str, the reason that `request_stop` was given; None if it was not called."""
         return self._stop_reason
@@ -115,6 +131,9 @@ class MonitoredSession(tf1.train.MonitoredSession):
         if self._checkpoint_dir is None:
             raise UsageError("save_now() needs a session that was made with a checkpoint_dir.")
         session = self._tf_sess()
+        for hook in self._own_hooks:
+            if isinstance(hook, SaverHook):
+                return hook.save(session)[0]
         path = os.path.join(self._checkpoint_dir, "model.ckpt")
         step = int(session.run(tf1.train.get_global_step(self.graph)))
         return self._scaffold.saver.save(session, path, global_step=step)
@@ -162,14 +181,16 @@ def MonitoredTrainingSession(  # noqa: N802 (TensorFlow's name)
     save_checkpoint_steps=_NOT_GIVEN,
     summary_dir=None,
     save_graph_def=True,
+    *,
+    safety=None,
 ):
     """Creates a session that trains the default graph, saves it and resumes it.
 
     It takes the place of `tf.compat.v1.train.MonitoredTrainingSession`, whose arguments and
-    defaults it has. What is different: the global step is made if the graph has none; the
-    default saver writes relative paths, so that a run's directory can be moved or copied, and
-    it restores its own files whatever the state file says; it logs where it starts; declared
-    iterators are initialized; only the input's end counts as the end of the data.
+    defaults it has. What is different: the global step is made if the graph has none;
+    checkpoints are verified, and a damaged one is passed over; they hold where the declared
+    iterators are, so that a resumed run equals an unbroken one; a run's directory can be moved or
+    copied; it logs where it starts; only the input's end counts as the end of the data.
 
     Args:
       master: str, the TensorFlow master.
@@ -190,6 +211,7 @@ def MonitoredTrainingSession(  # noqa: N802 (TensorFlow's name)
       save_checkpoint_steps: steps between two checkpoints.
       summary_dir: str, where event files go; by default `checkpoint_dir`.
       save_graph_def: bool, whether the graph is written beside the checkpoints.
+      safety: `SafetyConfig`, what is saved and what is put up with.
 
     Returns:
       A `MonitoredSession`.
@@ -197,7 +219,7 @@ def MonitoredTrainingSession(  # noqa: N802 (TensorFlow's name)
     Raises:
       UsageError: steps and seconds are given for one interval, or the graph's global step is
         not one integer scalar.
-      DataError: the directory's state file names checkpoints of which none is there.
+      DataError: the directory has checkpoints, but none can be read.
 
     Example:
       >>> step = tf1.train.get_or_create_global_step()
@@ -227,26 +249,46 @@ def MonitoredTrainingSession(  # noqa: N802 (TensorFlow's name)
         )
         return MonitoredSession(creator, list(hooks or ()), stop_grace_period_secs)
 
+    safety = safety or SafetyConfig()
+    if checkpoint_dir:
+        # If it cannot be read, nothing is written to it either.
+        checkpoints.newest(checkpoint_dir)
+    positions = input_position.of_default_graph() if checkpoint_dir else None
     creator = restore.RestoringSessionCreator(
-        scaffold, master=master, config=config, checkpoint_dir=checkpoint_dir
+        scaffold,
+        master=master,
+        config=config,
+        checkpoint_dir=checkpoint_dir,
+        positions=positions,
+        safety=safety,
     )
     all_hooks = list(chief_only_hooks or ())
     summary_dir = summary_dir or checkpoint_dir
     if summary_dir and _none_unless_positive(log_step_count_steps):
-        all_hooks.append(tf1.train.StepCounterHook(log_step_count_steps, output_dir=summary_dir))
+        all_hooks.append(StepRateHook(every_steps=log_step_count_steps, output_dir=summary_dir))
     if summary_dir and save_summaries:
         all_hooks.append(
-            tf1.train.SummarySaverHook(**save_summaries, output_dir=summary_dir, scaffold=scaffold)
+            SummaryHook(
+                summary_dir,
+                scaffold=scaffold,
+                every_steps=save_summaries.get("save_steps"),
+                every_secs=save_summaries.get("save_secs"),
+            )
         )
     if checkpoint_dir and save_checkpoint:
         all_hooks.append(
-            tf1.train.CheckpointSaverHook(
+            SaverHook(
                 checkpoint_dir,
                 **save_checkpoint,
                 scaffold=scaffold,
                 save_graph_def=save_graph_def,
+                safety=safety,
             )
         )
+    if safety.save_input_position:
+        for hook in all_hooks:
+            if isinstance(hook, SaverHook):
+                hook.use_input_positions(positions)
     all_hooks.extend(hooks or ())
     all_hooks.append(restore.RestoredStepGuard(creator))
     return MonitoredSession(

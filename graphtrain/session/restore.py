@@ -3,7 +3,8 @@
 import tensorflow as tf
 
 from graphtrain.errors import UsageError
-from graphtrain.session import checkpoints, fitting_saver, inputs
+from graphtrain.session import checkpoints, fitting_saver, input_position, inputs, retention
+from graphtrain.session.safety import SafetyConfig
 
 tf1 = tf.compat.v1
 
@@ -17,16 +18,28 @@ class RestoringSessionCreator(tf1.train.SessionCreator):
       config: `tf.compat.v1.ConfigProto` or None.
       checkpoint_dir: str or None, where the newest checkpoint is looked for.
       checkpoint_path: str or None, the checkpoint to restore, instead of a directory's newest.
+      positions: `InputPositions` to restore too, or None.
+      safety: `SafetyConfig`.
     """
 
     def __init__(
-        self, scaffold, *, master="", config=None, checkpoint_dir=None, checkpoint_path=None
+        self,
+        scaffold,
+        *,
+        master="",
+        config=None,
+        checkpoint_dir=None,
+        checkpoint_path=None,
+        positions=None,
+        safety=None,
     ):
         self._scaffold = scaffold
         self._master = master
         self._config = config
         self._checkpoint_dir = checkpoint_dir
         self._checkpoint_path = checkpoint_path
+        self._positions = positions
+        self._safety = safety or SafetyConfig()
         self._restored_step = None
 
     @property
@@ -46,14 +59,25 @@ class RestoringSessionCreator(tf1.train.SessionCreator):
         inputs.initialize(session)
         if self._checkpoint_dir:
             self._report(session, path)
+            self._place_input(session, path)
         return session
+
+    def _place_input(self, session, path):
+        if self._positions is None:
+            return
+        is_placed = path is not None and self._positions.restore(session, path)
+        if self._safety.save_input_position:
+            self._positions.check(session)
+        if self._restored_step and not is_placed and self._safety.skip_input_ahead:
+            tf1.logging.info("skipping the input of %d steps", self._restored_step)
+            input_position.skip_ahead(session, self._restored_step)
 
     def _report(self, session, path):
         step = int(session.run(tf1.train.get_global_step()))
         self._restored_step = step if path else None
         if path:
             # The saver goes on deleting old checkpoints where the last run stopped.
-            self._scaffold.saver.recover_last_checkpoints(checkpoints.kept(self._checkpoint_dir))
+            retention.tell(self._scaffold.saver, self._checkpoint_dir)
             tf1.logging.info("restored global step %d from %s", step, path)
         else:
             tf1.logging.info("no checkpoint in %s, starting at %d", self._checkpoint_dir, step)

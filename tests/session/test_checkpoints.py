@@ -83,13 +83,14 @@ def test_a_missing_newest_falls_back(directory, caplog):
     os.remove(second + ".index")
     with caplog.at_level(logging.WARNING, "tensorflow"):
         assert checkpoints.newest(directory) == first
-    assert f"checkpoint {second} is missing, using {first}" in caplog.text
+    message = "model.ckpt-10 (model.ckpt-10.index is missing) cannot be read in"
+    assert f"{message} {directory}: using {first}" in caplog.text
 
 
 def test_a_state_file_without_checkpoints_is_an_error(directory):
     path = save(directory, step=5)
     os.remove(path + ".index")
-    with pytest.raises(graphtrain.DataError, match="model.ckpt-5 as the newest .* not there"):
+    with pytest.raises(graphtrain.DataError, match="can be read: model.ckpt-5 .*index is missing"):
         checkpoints.newest(directory)
 
 

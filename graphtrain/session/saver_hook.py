@@ -1,0 +1,236 @@
+"""When checkpoints are saved in a training session, and what happens if a save fails."""
+
+import time
+
+import tensorflow as tf
+
+from graphtrain.hooks.quiet import NEVER, QuietHook, steps_of_run
+from graphtrain.session import checkpoint_files, checkpoints, global_step, retention
+from graphtrain.session.checkpoint_writer import CheckpointWriter
+from graphtrain.session.safety import SafetyConfig
+
+tf1 = tf.compat.v1
+
+RETRY_SECS = 30
+
+
+class SaverHook(tf1.train.CheckpointSaverHook, QuietHook):
+    """Saves checkpoints that are verified, and puts up with saves that fail.
+
+    It takes the place of TensorFlow's hook. What is different: a save that fails (disk full,
+    say) is logged and tried again while training goes on; saves in steps are made at multiples
+    of `save_steps`, so that a resumed run saves where an unbroken one does; what was just
+    restored is not written again; the input's position is saved too.
+
+    Args:
+      checkpoint_dir: str.
+      save_secs: seconds between two saves; or else `save_steps`. With neither there is one save
+        at the start and one at the end.
+      save_steps: int, steps between two saves.
+      saver: `tf.compat.v1.train.Saver`; or else `scaffold`.
+      checkpoint_basename: str, what the checkpoints' names begin with.
+      scaffold: `tf.compat.v1.train.Scaffold`, whose saver is used.
+      listeners: list of `tf.compat.v1.train.CheckpointSaverListener`.
+      save_graph_def: bool, whether the graph is written beside the checkpoints.
+      safety: `SafetyConfig`.
+      clock: function that gives the time in seconds.
+    """
+
+    def __init__(
+        self,
+        checkpoint_dir,
+        save_secs=None,
+        save_steps=None,
+        saver=None,
+        checkpoint_basename=checkpoint_files.BASENAME,
+        scaffold=None,
+        listeners=None,
+        save_graph_def=True,
+        *,
+        safety=None,
+        clock=time.monotonic,
+    ):
+        super().__init__(
+            checkpoint_dir,
+            save_secs=NEVER if save_secs is None and save_steps is None else save_secs,
+            save_steps=save_steps,
+            saver=saver,
+            checkpoint_basename=checkpoint_basename,
+            scaffold=scaffold,
+            listeners=listeners,
+            save_graph_def=save_graph_def,
+        )
+        self._directory, self._basename = checkpoint_dir, checkpoint_basename
+        self._every_secs, self._every_steps = save_secs, save_steps
+        self._saver_given, self._scaffold_given = saver, scaffold
+        self._with_graph = save_graph_def
+        self._safety = safety or SafetyConfig()
+        self._clock = clock
+        self._positions = None
+        self._failed_saves = 0
+
+    @property
+    def listeners(self):
+        """The list of those who are told of saves."""
+        return self._listeners
+
+    def use_input_positions(self, positions):
+        """Makes checkpoints hold the input's position.
+
+        Args:
+          positions: `InputPositions` of the session's graph.
+        """
+        self._positions = positions
+
+    def begin(self):
+        """Makes the ops; opens the event file."""
+        self._global_step = global_step.get_or_create()
+        self._writer = CheckpointWriter(self._directory, self._basename)
+        self._events = tf1.summary.FileWriterCache.get(self._directory)
+        for listener in self._listeners:
+            listener.begin()
+
+    def after_create_session(self, session, coord):
+        """Saves the first checkpoint, unless there is one of this step already."""
+        del coord
+        self._step = int(session.run(self._global_step))
+        self._write_graph(session.graph)
+        newest = checkpoints.newest(self._directory)
+        if newest is not None and checkpoints.global_step_of(newest) == self._step:
+            self._saved_step, self._saved_path = self._step, newest
+            retention.repair(self._directory, newest)
+            self._tell("before_save", session)
+            self._tell("after_save", session)
+        else:
+            self.save(session)
+        self._due_at = self._clock() + (self._every_secs or 0)
+        self._retry_at = None
+
+    def steps_until_due(self):
+        """Returns in how many steps a save is due."""
+        if self._retry_at is not None:
+            return 1
+        if self._every_steps is not None:
+            return self._every_steps - self._step % self._every_steps
+        if self._every_secs is not None and self._clock() >= self._due_at:
+            return 1
+        return NEVER
+
+    def pass_over(self, steps):
+        """Counts steps that were made without the hook."""
+        self._step += steps
+
+    def before_run(self, run_context):
+        """Notes at which step the run will end."""
+        self._coming = self._step + steps_of_run(run_context)
+
+    def after_run(self, run_context, run_values):
+        """Saves, if a save is due."""
+        session = run_context.session
+        before, self._step = self._step, self._coming
+        if not self._is_due(before):
+            return
+        self._step = int(session.run(self._global_step))
+        if self._is_due(before) and self._try_to_save(session):
+            run_context.request_stop()
+
+    def end(self, session):
+        """Saves the last checkpoint, unless it is saved already."""
+        self._step = int(session.run(self._global_step))
+        if self._step != self._saved_step:
+            self.save(session)
+        for listener in self._listeners:
+            listener.end(session, self._step)
+
+    def save(self, session):
+        """Saves a checkpoint now.
+
+        Args:
+          session: `tf.compat.v1.Session`.
+
+        Returns:
+          (str, bool): the checkpoint's path without extension, and whether a listener asked for
+          the training to stop.
+
+        Raises:
+          DataError, tf.errors.OpError, OSError, ValueError: it cannot be saved.
+        """
+        self._step = int(session.run(self._global_step))
+        self._tell("before_save", session)
+        self._saved_path = self._writer.write(
+            session,
+            self._saver_in_use(),
+            self._step,
+            positions=self._positions,
+            with_graph=self._with_graph,
+        )
+        self._saved_step = self._step
+        self._failed_saves = 0
+        self._note_in_events()
+        tf1.logging.info("saved %s", self._saved_path)
+        return self._saved_path, self._tell("after_save", session)
+
+    def _try_to_save(self, session):
+        """Saves, or logs why not; returns whether to stop the training."""
+        self._retry_at = None
+        if self._every_secs is not None:
+            self._due_at = self._clock() + self._every_secs
+        if self._step == self._saved_step:
+            return False
+        try:
+            return self.save(session)[1]
+        except (tf.errors.AbortedError, tf.errors.UnavailableError):
+            raise
+        except (tf.errors.OpError, OSError, ValueError) as error:
+            self._failed_saves += 1
+            if self._failed_saves > self._safety.max_failed_saves:
+                raise
+            tf1.logging.error(
+                "the checkpoint of step %d could not be saved (%s); the newest is %s; trying "
+                "again in %d seconds (failure %d, the run ends at %d)",
+                self._step,
+                _first_line(error),
+                self._saved_path,
+                RETRY_SECS,
+                self._failed_saves,
+                self._safety.max_failed_saves + 1,
+            )
+            self._retry_at = self._clock() + RETRY_SECS
+            return False
+
+    def _is_due(self, step_before):
+        if self._retry_at is not None and self._clock() >= self._retry_at:
+            return True
+        if self._every_steps is not None:
+            return self._step // self._every_steps > step_before // self._every_steps
+        return self._every_secs is not None and self._clock() >= self._due_at
+
+    def _tell(self, what, session):
+        answers = [getattr(listener, what)(session, self._step) for listener in self._listeners]
+        return any(answers)
+
+    def _saver_in_use(self):
+        if self._saver_given is not None:
+            return self._saver_given
+        if self._scaffold_given is not None:
+            return self._scaffold_given.saver
+        return tf1.get_collection(tf1.GraphKeys.SAVERS)[0]
+
+    def _write_graph(self, graph):
+        self._writer.clean()
+        if self._with_graph:
+            graph_def = graph.as_graph_def(add_shapes=True)
+            tf1.train.write_graph(graph_def, self._directory, "graph.pbtxt")
+        self._events.add_graph(graph)
+        self._events.add_meta_graph(
+            tf1.train.export_meta_graph(graph=graph, saver_def=self._saver_in_use().saver_def)
+        )
+
+    def _note_in_events(self):
+        status = tf1.SessionLog.CHECKPOINT
+        log = tf1.SessionLog(status=status, checkpoint_path=self._saved_path)
+        self._events.add_session_log(log, self._step)
+
+
+def _first_line(error):
+    return (getattr(error, "message", None) or str(error)).strip().splitlines()[0]
