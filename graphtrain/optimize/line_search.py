@@ -240,9 +240,7 @@ class LineSearchOptimizer(tf1.train.Optimizer):
 
     def _loss_of(self, variables, loss):
         """The loss that the gradients for `variables` are of; forgets it and its like."""
-        graph = tf1.get_default_graph()
-        known = [d for d in self._differentiated if d.loss.graph is graph]
-        wanted = {v.ref() for v in variables}
+        known, wanted = self._differentiated, {v.ref() for v in variables}
         if loss is not None:
             _check_is_tensor(loss)
             found = [d for d in known if d.loss is loss][-1:]

@@ -137,6 +137,9 @@ class ReplayPlan:
         for op in above:
             if op.name in self._by_value and self._is_handed_over(op):
                 raise self._not_repeatable(op)
+        for op in self.ops:
+            if op.type == "Enter" and not self._is_nested(op):
+                raise self._read_outside(op)
         for tensor in used.values():
             if self._is_nested(tensor.op) and graph_walk.enclosing_loop(tensor.op, self._around):
                 raise self._not_repeatable(tensor.op)
@@ -163,15 +166,26 @@ class ReplayPlan:
             context = context.outer_context
         return tensor
 
-    def _not_repeatable(self, op):
+    def _names_above(self, op):
+        """The variables that `op` depends on, for a message."""
         names = [
             v.name
             for v in self.variables
             if op.name
             in graph_walk.downstream(graph_walk.entry_points(graph_walk.handle_of(v), self._graph))
         ]
+        return ", ".join(names) or "a variable"
+
+    def _read_outside(self, op):
         return UsageError(
-            f"The loss '{self._loss_op.name}' depends on {', '.join(names) or 'a variable'} "
+            f"The loss '{self._loss_op.name}' is inside a loop, and reads {self._names_above(op)} "
+            f"outside of it (the op '{op.name}' brings the value in), where a trial cannot read "
+            "again. Read the weights inside the loop; only resource variables can be."
+        )
+
+    def _not_repeatable(self, op):
+        return UsageError(
+            f"The loss '{self._loss_op.name}' depends on {self._names_above(op)} "
             f"through the op '{op.name}' ({self._repeatable.what(op)}), which writes state or "
             "draws random numbers, and so cannot be evaluated again for a trial: the search would "
             "see a part of the loss only. Take the op out of the loss; if it draws random numbers, "
@@ -182,7 +196,9 @@ class ReplayPlan:
 def _no_path(loss, variables):
     return UsageError(
         f"The loss '{loss.name}' does not depend on any of {[v.name for v in variables]}: there is "
-        "nothing to search over. Pass the loss of this graph and the variables it is made from."
+        "nothing to search over. Pass the loss of this graph and the variables it is made from. "
+        "(Inside a tf.function, or a loop or conditional of control flow v2, they must be resource "
+        "variables, and be read there.)"
     )
 
 

@@ -35,31 +35,34 @@ class ReferenceSearch:
       train_op: the plain optimizer's train op there.
       shrink: the factor from one trial to the next.
       min_scale: the least scale.
-      moved: the variables that are weights; all trainable ones if None.
+      beside: how the names end of variables that others than the optimizer write.
+      weights: the names of the weights; all trainable variables if None.
     """
 
-    def __init__(self, session, loss, train_op, *, shrink=0.3, min_scale=1e-5, moved=None):
+    def __init__(
+        self, session, loss, train_op, *, shrink=0.3, min_scale=1e-5, beside=(), weights=None
+    ):
         self._session, self._loss, self._train_op = session, loss, train_op
         self._shrink, self._min_scale = shrink, min_scale
-        weights = moved or [v for v in tf1.trainable_variables() if v.dtype.is_floating]
-        self._weights = [v.op.name for v in weights]
-        step = tf1.train.get_global_step()
-        self._kept = [v for v in tf1.global_variables() if v is not step]
+        trained = [v.op.name for v in tf1.trainable_variables() if v.dtype.is_floating]
+        self._weights = trained if weights is None else weights
+        beside = ("global_step", *beside)
+        self._kept = [v for v in tf1.global_variables() if not v.op.name.endswith(beside)]
         self._values = {v.op.name: tf1.placeholder(v.dtype.base_dtype) for v in self._kept}
         self._assign = {v.op.name: tf1.assign(v, self._values[v.op.name]) for v in self._kept}
 
     def step(self, feed=None):
         """Takes one searched step; returns the number of trials, and whether one was accepted."""
         before = state(self._session)
-        loss_before = np.float64(self._session.run(self._loss, feed))
-        tolerance = 2 * np.finfo(np.float64 if self._loss.dtype == tf.float64 else np.float32).eps
-        bound = loss_before + tolerance * abs(loss_before)
+        dtype = np.float64 if self._loss.dtype == tf.float64 else np.float32
+        loss_before = dtype(self._session.run(self._loss, feed))
+        bound = loss_before + 2 * np.finfo(dtype).eps * abs(loss_before)
         self._session.run(self._train_op, feed)
         whole = state(self._session)
         trials, scale = 0, 1.0
         while trials == 0 or scale >= self._min_scale:
             if trials:
-                self._write(
+                self.write(
                     {
                         name: before[name]
                         + before[name].dtype.type(scale) * (whole[name] - before[name])
@@ -67,26 +70,28 @@ class ReferenceSearch:
                     }
                 )
             trials += 1
-            loss = self._session.run(self._loss, feed)
+            loss = dtype(self._session.run(self._loss, feed))
             if np.isfinite(loss) and loss < bound:
                 return trials, True
             scale = np.float32(scale) * np.float32(self._shrink)
-        self._write({v.op.name: before[v.op.name] for v in self._kept})
+        self.write({v.op.name: before[v.op.name] for v in self._kept})
         return trials, False
 
-    def _write(self, values):
+    def write(self, values):
+        """Writes values, by the names of variables; what is not kept is left alone."""
+        values = {name: value for name, value in values.items() if name in self._assign}
         ops = [self._assign[name] for name in values]
         self._session.run(ops, {self._values[name]: value for name, value in values.items()})
 
 
-def assert_searches_alike(build, make_optimizer, *, feeds, moved=None, rtol=None, **search):
+def assert_searches_alike(build, make_optimizer, *, feeds, beside=(), rtol=None, **search):
     """Asserts that the search in the graph takes the steps of the reference.
 
     Args:
       build: a function of an optimizer that builds a graph, and returns its loss and train op.
       make_optimizer: a function that returns the plain optimizer.
       feeds: a dict from tensor names to values for each step.
-      moved: the names of the variables that are weights; all trainable ones if None.
+      beside: how the names end of variables that others than the optimizer write.
       rtol: how near all variables must be after each step; bit for bit if None.
       **search: shrink and min_scale.
 
@@ -99,8 +104,7 @@ def assert_searches_alike(build, make_optimizer, *, feeds, moved=None, rtol=None
         fetched = [train_op, optimizer.trials, optimizer.accepted]
         searched = [(*session.run(fetched, feed)[1:], state(session)) for feed in feeds]
     with own_session(build, make_optimizer) as (session, _, (loss, train_op)):
-        weights = moved and [v for v in tf1.global_variables() if v.op.name in moved]
-        reference = ReferenceSearch(session, loss, train_op, moved=weights, **search)
+        reference = ReferenceSearch(session, loss, train_op, beside=beside, **search)
         expected = [(*reference.step(feed), state(session)) for feed in feeds]
     assert [step[:2] for step in searched] == [step[:2] for step in expected]
     for (*_, found), (*_, wanted) in zip(searched, expected, strict=True):

@@ -124,16 +124,6 @@ def batches(signs):
 SIGNS = [-1.0] * 2 + [1.0] * 8 + [-1.0] * 2 + [1.0] * 8
 
 
-@pytest.fixture(params=[True, False], ids=["resource", "ref"])
-def variables(request):
-    """Both kinds of variables; which loops the search is built of follows from them."""
-    switch = {True: tf1.enable_resource_variables, False: tf1.disable_resource_variables}
-    before = tf1.resource_variables_enabled()
-    switch[request.param]()
-    yield
-    switch[before]()
-
-
 @pytest.mark.parametrize("name", OPTIMIZERS)
 def test_twenty_steps_are_those_of_the_reference(variables, name):
     """Weights and slots, bit for bit, after each step: accepted, or failed and put back."""
