@@ -1,16 +1,19 @@
 """Estimator: a model_fn with a directory, to train, evaluate, predict and export."""
 
 import copy
+import dataclasses
+import functools
 import os
-import tempfile
 
 import tensorflow as tf
 
+from graphtrain import deprecation
 from graphtrain.errors import UsageError
-from graphtrain.estimator import evaluation, exporting, model, prediction, training
-from graphtrain.estimator.run_config import RunConfig
+from graphtrain.estimator import evaluation, exporting, model, prediction, training, warm_start
+from graphtrain.estimator.predictor import Predictor
 from graphtrain.estimator.spec import ModeKeys
 from graphtrain.session import checkpoints
+from graphtrain.session.fitting_saver import variables_in
 
 tf1 = tf.compat.v1
 
@@ -28,10 +31,13 @@ class Estimator:
       config: `RunConfig`.
       params: dict (or any object) of settings that the model_fn and the input_fns are given; a
         copy is taken now.
+      warm_start_from: path of a checkpoint, of a directory with checkpoints or of a SavedModel,
+        from which a training that begins anew takes the trainable variables; or
+        `WarmStartSettings`. Where `model_dir` has a checkpoint, that one is resumed instead.
 
     Raises:
-      UsageError: the model_fn lacks an argument or has an unknown one, or there are two
-        model_dirs.
+      UsageError: the model_fn lacks an argument or has an unknown one, there are two
+        model_dirs, or `warm_start_from` is something else.
 
     Example:
       >>> def model_fn(features, labels, mode, params):
@@ -50,14 +56,17 @@ class Estimator:
       3.0
     """
 
-    def __init__(self, model_fn, model_dir=None, config=None, params=None):
+    def __init__(self, model_fn, model_dir=None, config=None, params=None, warm_start_from=None):
         model.check_model_fn(model_fn, params)
+        self._warm_start_settings = warm_start.settings_of(warm_start_from)
         self._model = model.Model(
             model_fn=model_fn,
-            config=_config_with_model_dir(config, model_dir),
+            config=model.config_with_model_dir(config, model_dir),
             params=copy.deepcopy({} if params is None else params),
+            warm_start=warm_start.WarmStart(self._warm_start_settings),
         )
         self._last_train_result = None
+        self._session = None
 
     @property
     def model_dir(self):
@@ -79,9 +88,8 @@ class Estimator:
         """The model_fn as a function `(features, labels, mode, config)`."""
 
         def model_fn(features, labels, mode, config):
-            return model.Model(self._model.model_fn, config, self._model.params).call_model_fn(
-                features, labels, mode
-            )
+            changed = dataclasses.replace(self._model, config=config)
+            return changed.call_model_fn(features, labels, mode)
 
         return model_fn
 
@@ -89,10 +97,21 @@ class Estimator:
     def last_train_result(self):
         """How the last call of `train` ended; None before the first.
 
-        A `TrainResult` with `global_step`, `loss` (None if no step was made) and `reason`:
-        "max_steps", "end_of_data" or "stop_requested".
+        A `TrainResult` with `global_step`, `loss` (None if no step was made), `reason`:
+        "max_steps", "end_of_data" or "stop_requested", and `stop_reason`: what `request_stop`
+        was told.
         """
         return self._last_train_result
+
+    @property
+    def warm_start_settings(self):
+        """The `WarmStartSettings`, or None."""
+        return self._warm_start_settings
+
+    @property
+    def warm_start_report(self):
+        """What the warm start did: a `WarmStartReport`; None if there was none."""
+        return self._model.warm_start.report
 
     def train(self, input_fn, hooks=None, steps=None, max_steps=None, saving_listeners=None):
         """Trains the model, from the newest checkpoint on.
@@ -116,15 +135,41 @@ class Estimator:
           UsageError: steps and max_steps are both given, a value makes no sense, or a run of
             the train_op does not raise the global step by exactly 1.
         """
-        self._last_train_result = training.train(
-            self._model,
-            input_fn,
-            hooks=hooks,
-            steps=steps,
-            max_steps=max_steps,
-            saving_listeners=saving_listeners,
-        )
+        try:
+            self._last_train_result = training.train(
+                self._model,
+                input_fn,
+                hooks=hooks,
+                steps=steps,
+                max_steps=max_steps,
+                saving_listeners=saving_listeners,
+                on_session=functools.partial(setattr, self, "_session"),
+            )
+        finally:
+            self._session = None
         return self
+
+    def request_stop(self, reason=None):
+        """Ends the running `train` after its current step: for hooks and other threads.
+
+        Args:
+          reason: str, why; it will be in `last_train_result.stop_reason`.
+
+        Raises:
+          UsageError: `train` is not running.
+        """
+        self._running_session("request_stop").request_stop(reason)
+
+    def save_now(self):
+        """Saves a checkpoint of the running `train`: for hooks, in their `after_run`.
+
+        Returns:
+          Str, the checkpoint's path without extension.
+
+        Raises:
+          UsageError: `train` is not running.
+        """
+        return self._running_session("save_now").save_now()
 
     def evaluate(self, input_fn, steps=None, hooks=None, checkpoint_path=None, name=None):
         """Evaluates the model, and writes the metrics into `eval_dir(name)`.
@@ -187,6 +232,22 @@ class Estimator:
             single_examples=yield_single_examples,
         )
 
+    def predictor(self, serving_input_receiver_fn, checkpoint_path=None):
+        """Returns a function from inputs to predictions, its graph built and restored once.
+
+        Args:
+          serving_input_receiver_fn: as for `export_saved_model`.
+          checkpoint_path: str, the checkpoint to use; by default the newest.
+
+        Returns:
+          A `Predictor`: call it with a dict of arrays as often as you like, then `close()` it,
+          or use it in a `with` block.
+
+        Raises:
+          UsageError: there is no checkpoint, or it does not fit the model.
+        """
+        return Predictor(self._model, serving_input_receiver_fn, checkpoint_path=checkpoint_path)
+
     def export_saved_model(
         self,
         export_dir_base,
@@ -196,38 +257,84 @@ class Estimator:
         checkpoint_path=None,
         experimental_mode=ModeKeys.PREDICT,
     ):
-        """Exports the model in mode PREDICT as a SavedModel.
+        """Exports the model as a SavedModel of one mode.
 
         Args:
           export_dir_base: str or path; the SavedModel goes into a new directory in it, named by
             the time in seconds.
           serving_input_receiver_fn: callable that returns a `ServingInputReceiver` or a
-            `TensorServingInputReceiver`; see `graphtrain.export`.
+            `TensorServingInputReceiver`; see `graphtrain.export`. In the modes TRAIN and EVAL
+            it returns a `SupervisedInputReceiver`.
           assets_extra: dict of path below `assets.extra` to a file to copy there.
           as_text: bool, whether the graph is written as text.
           checkpoint_path: str, the checkpoint to export; by default the newest.
-          experimental_mode: the mode to export, `ModeKeys.PREDICT`.
+          experimental_mode: the `ModeKeys` value to export.
 
         Returns:
           The new directory, as bytes.
 
         Raises:
-          UsageError: there is no checkpoint, it lacks a variable, or no signature can be served.
+          UsageError: there is no checkpoint, it does not fit, or no signature can be served.
         """
-        if experimental_mode != ModeKeys.PREDICT:
-            raise UsageError(
-                f"experimental_mode={experimental_mode!r} cannot be used: only "
-                f"{ModeKeys.PREDICT!r} is exported."
-            )
+        return self.experimental_export_all_saved_models(
+            export_dir_base,
+            {experimental_mode: serving_input_receiver_fn},
+            assets_extra=assets_extra,
+            as_text=as_text,
+            checkpoint_path=checkpoint_path,
+        )
+
+    def experimental_export_all_saved_models(
+        self,
+        export_dir_base,
+        input_receiver_fn_map,
+        assets_extra=None,
+        as_text=False,
+        checkpoint_path=None,
+    ):
+        """Exports a SavedModel with a graph for each of several modes.
+
+        Their tags are "train", "eval" and "serve"; they share one set of variables.
+
+        Args:
+          export_dir_base: as for `export_saved_model`.
+          input_receiver_fn_map: dict of `ModeKeys` value to the callable that returns the mode's
+            input receiver.
+          assets_extra: as for `export_saved_model`.
+          as_text: as for `export_saved_model`.
+          checkpoint_path: as for `export_saved_model`.
+
+        Returns:
+          The new directory, as bytes.
+
+        Raises:
+          UsageError: as for `export_saved_model`; or a mode is unknown, or there is none.
+        """
         export_dir = exporting.export_saved_model(
             self._model,
             export_dir_base,
-            serving_input_receiver_fn,
+            input_receiver_fn_map,
             assets_extra=assets_extra,
             as_text=as_text,
             checkpoint_path=checkpoint_path,
         )
         return os.fsencode(export_dir)
+
+    @deprecation.renamed_to("export_saved_model")
+    def export_savedmodel(
+        self,
+        export_dir_base,
+        serving_input_receiver_fn=None,
+        assets_extra=None,
+        as_text=False,
+        checkpoint_path=None,
+        strip_default_attrs=True,
+    ):
+        """The old spelling of `export_saved_model`; default attributes are stripped always."""
+        del strip_default_attrs
+        return self.export_saved_model(
+            export_dir_base, serving_input_receiver_fn, assets_extra, as_text, checkpoint_path
+        )
 
     def eval_dir(self, name=None):
         """Returns the directory of an evaluation's event files.
@@ -253,7 +360,7 @@ class Estimator:
         Raises:
           UsageError: there is no checkpoint.
         """
-        return [name for name, _ in tf.train.list_variables(self._trained_checkpoint())]
+        return sorted(variables_in(self._trained_checkpoint()))
 
     def get_variable_value(self, name):
         """Returns the value of a variable in the newest checkpoint.
@@ -267,35 +374,21 @@ class Estimator:
         Raises:
           UsageError: there is no checkpoint, or no such variable in it.
         """
-        reader = tf.train.load_checkpoint(self._trained_checkpoint())
-        if not reader.has_tensor(name):
+        path = self._trained_checkpoint()
+        names = self.get_variable_names()
+        if name not in names:
             raise UsageError(
-                f"There is no variable {name!r} in {self._trained_checkpoint()}; there are "
-                f"{', '.join(sorted(reader.get_variable_to_shape_map()))}."
+                f"There is no variable {name!r} in {path}; there are {', '.join(names)}."
             )
-        return reader.get_tensor(name)
+        return tf.train.load_variable(path, name)
+
+    def _running_session(self, method):
+        if self._session is None:
+            raise UsageError(f"{method}() is for the time that train() runs, which it does not.")
+        return self._session
 
     def _trained_checkpoint(self):
         path = self.latest_checkpoint()
         if path is None:
             raise UsageError(f"There is no checkpoint in {self.model_dir}: train first.")
         return path
-
-
-def _config_with_model_dir(config, model_dir):
-    config = RunConfig() if config is None else config
-    if not isinstance(config, RunConfig):
-        raise UsageError(f"config must be a RunConfig, got {config!r}.")
-    if model_dir is None:
-        if config.model_dir is not None:
-            return config
-        model_dir = tempfile.mkdtemp()
-        tf1.logging.warning("no model_dir was given, using the temporary %s", model_dir)
-        return config.replace(model_dir=model_dir)
-    model_dir = os.fspath(model_dir)
-    if config.model_dir not in (None, model_dir):
-        raise UsageError(
-            f"model_dir is {model_dir!r} as an argument, but {config.model_dir!r} in the "
-            "RunConfig: give it once."
-        )
-    return config.replace(model_dir=model_dir)

@@ -5,36 +5,44 @@ import time
 
 import tensorflow as tf
 
+from graphtrain import checks
 from graphtrain.errors import UsageError
 from graphtrain.estimator import spec as specs
 from graphtrain.export import signatures
+from graphtrain.export.supervised import SupervisedOutput
 from graphtrain.session import checkpoints
+from graphtrain.session.fitting_saver import FittingSaver
 
 tf1 = tf.compat.v1
+
+
+_TAGS = {
+    specs.ModeKeys.TRAIN: "train",
+    specs.ModeKeys.EVAL: "eval",
+    specs.ModeKeys.PREDICT: tf.saved_model.SERVING,
+}
 
 
 def export_saved_model(
     model,
     export_dir_base,
-    serving_input_receiver_fn,
+    receiver_fns,
     *,
     assets_extra=None,
     as_text=False,
     checkpoint_path=None,
     clock=time.time,
 ):
-    """Exports a model; see `Estimator.export_saved_model`.
+    """Exports a model; see `Estimator.experimental_export_all_saved_models`.
 
     Args:
+      receiver_fns: dict of mode to the function that returns its input receiver.
       clock: function that returns seconds since the epoch; they name the new directory.
 
     Returns:
       str, the directory of the SavedModel.
     """
-    if not callable(serving_input_receiver_fn):
-        raise UsageError(
-            f"serving_input_receiver_fn must be callable, got {serving_input_receiver_fn!r}."
-        )
+    _check_receiver_fns(receiver_fns)
     checkpoint_path = checkpoint_path or checkpoints.newest(model.model_dir)
     if checkpoint_path is None:
         raise UsageError(f"There is no checkpoint in {model.model_dir} to export: train first.")
@@ -44,9 +52,13 @@ def export_saved_model(
     unfinished = os.path.join(base, f"temp-{name}")
     try:
         builder = tf1.saved_model.Builder(unfinished)
-        with tf.Graph().as_default():
-            _add_graph_and_variables(builder, model, serving_input_receiver_fn, checkpoint_path)
-            builder.save(as_text)
+        # The first graph's variables are exported: those of the training include all others.
+        modes = [mode for mode in _TAGS if mode in receiver_fns]
+        for mode in modes:
+            with tf.Graph().as_default():
+                save_variables_of = checkpoint_path if mode == modes[0] else None
+                _add_graph(builder, model, mode, receiver_fns[mode], save_variables_of)
+        builder.save(as_text)
         _copy_assets(unfinished, assets_extra or {})
         tf.io.gfile.rename(unfinished, export_dir)
     except BaseException:
@@ -57,39 +69,56 @@ def export_saved_model(
     return export_dir
 
 
-def _add_graph_and_variables(builder, model, serving_input_receiver_fn, checkpoint_path):
+def _check_receiver_fns(receiver_fns):
+    if not receiver_fns:
+        raise UsageError("There is no mode to export: give an input receiver function for one.")
+    for mode, receiver_fn in receiver_fns.items():
+        checks.one_of("mode", mode, _TAGS)
+        if not callable(receiver_fn):
+            name = "serving_input_receiver_fn" if mode == specs.ModeKeys.PREDICT else "receiver_fn"
+            raise UsageError(f"{name} must be callable, got {receiver_fn!r}.")
+
+
+def _add_graph(builder, model, mode, receiver_fn, save_variables_of):
+    """Adds a mode's graph, and the variables if they are given by a checkpoint's path."""
     model.start_graph()
-    receiver = serving_input_receiver_fn()
-    spec = model.call_model_fn(receiver.features, None, specs.ModeKeys.PREDICT)
-    signature_defs = signatures.build(receiver, spec.export_outputs)
+    receiver = receiver_fn()
+    spec = model.call_model_fn(receiver.features, getattr(receiver, "labels", None), mode)
     saver = spec.scaffold.saver or tf1.train.Saver(sharded=True)
     local_init_op = spec.scaffold.local_init_op
     if local_init_op is None:
         local_init_op = tf1.train.Scaffold.default_local_init_op()
+    if mode == specs.ModeKeys.TRAIN:
+        _add_once(tf1.GraphKeys.TRAIN_OP, spec.train_op)
+    meta_graph = {
+        "tags": [_TAGS[mode]],
+        "signature_def_map": signatures.build(receiver, _export_outputs(spec)),
+        "assets_collection": tf1.get_collection(tf1.GraphKeys.ASSET_FILEPATHS),
+        "main_op": local_init_op,
+        "strip_default_attrs": True,
+        "saver": saver,
+    }
+    if save_variables_of is None:
+        builder.add_meta_graph(**meta_graph)
+        return
+    restoring = FittingSaver(saver)
+    restoring.prepare(save_variables_of)
     with tf1.Session(config=model.session_config) as session:
-        _restore(session, saver, checkpoint_path)
-        builder.add_meta_graph_and_variables(
-            session,
-            tags=[tf.saved_model.SERVING],
-            signature_def_map=signature_defs,
-            assets_collection=tf1.get_collection(tf1.GraphKeys.ASSET_FILEPATHS),
-            main_op=local_init_op,
-            strip_default_attrs=True,
-            saver=saver,
-        )
+        restoring.restore(session, save_variables_of)
+        builder.add_meta_graph_and_variables(session, **meta_graph)
 
 
-def _restore(session, saver, checkpoint_path):
-    try:
-        saver.restore(session, checkpoint_path)
-    except tf.errors.NotFoundError as error:
-        saved = tf.train.load_checkpoint(checkpoint_path).get_variable_to_shape_map()
-        names = [variable.op.name for variable in tf1.global_variables()]
-        lacking = [name for name in names if name not in saved]
-        raise UsageError(
-            f"The checkpoint {checkpoint_path} lacks {', '.join(lacking)}, which the model_fn "
-            f"makes in mode {specs.ModeKeys.PREDICT!r}."
-        ) from error
+def _add_once(collection, item):
+    if item not in tf1.get_collection(collection):
+        tf1.add_to_collection(collection, item)
+
+
+def _export_outputs(spec):
+    if spec.mode == specs.ModeKeys.PREDICT:
+        return spec.export_outputs
+    metrics = spec.eval_metric_ops
+    output = SupervisedOutput(spec.mode, spec.loss, spec.predictions, metrics)
+    return {spec.mode: output}
 
 
 def _new_directory(base, seconds):

@@ -4,6 +4,8 @@ import copy
 import dataclasses
 import functools
 import inspect
+import os
+import tempfile
 import typing
 
 import tensorflow as tf
@@ -11,6 +13,7 @@ import tensorflow as tf
 from graphtrain.errors import UsageError
 from graphtrain.estimator.run_config import RunConfig, default_session_config
 from graphtrain.estimator.spec import EstimatorSpec
+from graphtrain.estimator.warm_start import WarmStart
 from graphtrain.session import global_step, inputs
 
 tf1 = tf.compat.v1
@@ -26,11 +29,13 @@ class Model:
       model_fn: callable with `features` and any of `labels`, `mode`, `params`, `config`.
       config: `RunConfig` whose `model_dir` is set.
       params: what the model_fn and the input_fns get as `params`.
+      warm_start: `WarmStart` of a training that begins anew.
     """
 
     model_fn: typing.Callable
     config: RunConfig
     params: typing.Any
+    warm_start: WarmStart
 
     @property
     def model_dir(self):
@@ -76,6 +81,34 @@ class Model:
         # A step that the model_fn made beside ours is found here.
         global_step.get_or_create()
         return spec
+
+
+def config_with_model_dir(config, model_dir):
+    """Returns an Estimator's RunConfig, whose `model_dir` is set.
+
+    Args:
+      config: `RunConfig`, or None for the default.
+      model_dir: str or path, or None; if the config has none either, a temporary one is made.
+
+    Raises:
+      UsageError: there are two directories, or `config` is something else.
+    """
+    config = RunConfig() if config is None else config
+    if not isinstance(config, RunConfig):
+        raise UsageError(f"config must be a RunConfig, got {config!r}.")
+    if model_dir is None:
+        if config.model_dir is not None:
+            return config
+        model_dir = tempfile.mkdtemp()
+        tf1.logging.warning("no model_dir was given, using the temporary %s", model_dir)
+        return config.replace(model_dir=model_dir)
+    model_dir = os.fspath(model_dir)
+    if config.model_dir not in (None, model_dir):
+        raise UsageError(
+            f"model_dir is {model_dir!r} as an argument, but {config.model_dir!r} in the "
+            "RunConfig: give it once."
+        )
+    return config.replace(model_dir=model_dir)
 
 
 def check_model_fn(model_fn, params):

@@ -11,10 +11,22 @@ from graphtrain.session import checkpoints, loop, monitored
 tf1 = tf.compat.v1
 
 
-def train(model, input_fn, *, hooks=None, steps=None, max_steps=None, saving_listeners=None):
+def train(
+    model,
+    input_fn,
+    *,
+    hooks=None,
+    steps=None,
+    max_steps=None,
+    saving_listeners=None,
+    on_session=lambda session: None,
+):
     """Trains a model; see `Estimator.train`.
 
     A run that has reached `max_steps` already leaves every file as it is.
+
+    Args:
+      on_session: function that is given the session once it is open.
 
     Returns:
       A `graphtrain.session.loop.TrainResult`.
@@ -36,11 +48,13 @@ def train(model, input_fn, *, hooks=None, steps=None, max_steps=None, saving_lis
         model.start_graph()
         features, labels = model.call_input_fn(input_fn, specs.ModeKeys.TRAIN)
         spec = model.call_model_fn(features, labels, specs.ModeKeys.TRAIN)
+        model.warm_start.apply(model.model_dir)
         train_op = update_ops.with_update_ops(spec.train_op)
         update_ops.warn_of_averages_that_stand_still(train_op)
         _summarize_loss(spec.loss)
         train_step = loop.prepare(train_op, spec.loss)
         with _session(model, spec, train_step, hooks, listeners) as session:
+            on_session(session)
             result = loop.run(session, train_step, steps=steps, max_steps=max_steps)
     _report(result)
     return result

@@ -14,6 +14,7 @@ from graphtrain.export.receivers import (
     build_parsing_serving_input_receiver_fn,
     build_raw_serving_input_receiver_fn,
 )
+from graphtrain.export.supervised import SupervisedInputReceiver
 
 __all__ = [
     "BestExporter",
@@ -25,6 +26,7 @@ __all__ = [
     "PredictOutput",
     "RegressionOutput",
     "ServingInputReceiver",
+    "SupervisedInputReceiver",
     "TensorServingInputReceiver",
     "build_parsing_serving_input_receiver_fn",
     "build_raw_serving_input_receiver_fn",

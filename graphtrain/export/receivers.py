@@ -47,13 +47,13 @@ class ServingInputReceiver(
                     f"receiver_tensors_alternatives must be a dict, got {alternatives!r}."
                 )
             alternatives = {
-                name: _checked("receiver_tensors_alternatives", tensors, _RECEIVER)
+                name: checked("receiver_tensors_alternatives", tensors, _RECEIVER)
                 for name, tensors in alternatives.items()
             }
         return super().__new__(
             cls,
-            features=_checked("features", features, _FEATURE, key_types=(str, int)),
-            receiver_tensors=_checked("receiver_tensors", receiver_tensors, _RECEIVER),
+            features=checked("features", features, _FEATURE, key_types=(str, int)),
+            receiver_tensors=checked("receiver_tensors", receiver_tensors, _RECEIVER),
             receiver_tensors_alternatives=alternatives,
         )
 
@@ -112,18 +112,11 @@ def build_raw_serving_input_receiver_fn(features, default_batch_size=None):
       >>> receiver_fn().features["x"].shape
       TensorShape([None, 3])
     """
-    specs = {
-        name: tf.TensorSpec(
-            tf.TensorShape([default_batch_size]).concatenate(tensor.shape[1:]), tensor.dtype
-        )
-        for name, tensor in features.items()
-    }
+    specs = specs_of("features", features, _FEATURE, default_batch_size)
 
     def serving_input_receiver_fn():
-        placeholders = {
-            name: tf1.placeholder(spec.dtype, spec.shape, name=name) for name, spec in specs.items()
-        }
-        return ServingInputReceiver(placeholders, placeholders)
+        fed = placeholders(specs)
+        return ServingInputReceiver(fed, fed)
 
     return serving_input_receiver_fn
 
@@ -153,7 +146,40 @@ def build_parsing_serving_input_receiver_fn(feature_spec, default_batch_size=Non
     return serving_input_receiver_fn
 
 
-def _checked(field, tensors, single_name, *, key_types=(str,)):
+def specs_of(field, tensors, single_name, batch_size):
+    """Returns what placeholders of some tensors look like, their batch of another size.
+
+    Args:
+      field: what the user calls the tensors, for the message.
+      tensors: a tensor, or a dict of name to tensor.
+      single_name: the name of a single tensor.
+      batch_size: int or None, the first dimension.
+
+    Returns:
+      Dict of name to `tf.TensorSpec`.
+    """
+    return {
+        name: tf.TensorSpec(
+            tf.TensorShape([batch_size]).concatenate(tensor.shape[1:]), tensor.dtype
+        )
+        for name, tensor in checked(field, tensors, single_name, key_types=(str, int)).items()
+    }
+
+
+def placeholders(specs):
+    """Returns a placeholder of each `tf.TensorSpec` of a dict."""
+    return {
+        name: tf1.placeholder(spec.dtype, spec.shape, name=str(name))
+        for name, spec in specs.items()
+    }
+
+
+def checked(field, tensors, single_name, *, key_types=(str,)):
+    """Returns a dict of name to tensor; a single tensor gets `single_name`.
+
+    Raises:
+      UsageError: there is none, a value is no tensor, or a name has another type.
+    """
     if tensors is None:
         raise UsageError(f"{field} must be given, got None.")
     if not isinstance(tensors, dict):

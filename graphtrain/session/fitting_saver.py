@@ -75,7 +75,7 @@ class FittingSaver:
           UsageError: the checkpoint does not fit; the variables that it lacks, those that the
             graph has no use for and those of another shape are listed.
         """
-        saved, wanted = _shapes_in(path), _restored_names(self._saver)
+        saved, wanted = variables_in(path), _restored_names(self._saver)
         lacking = self._search_state_lacking(path) if self._without_search else []
         _check_fit(path, saved, wanted - {variable.op.name for variable in lacking})
         saver = self._without_search if lacking else self._saver
@@ -92,17 +92,30 @@ class FittingSaver:
         state = tf1.get_collection(search_state.COLLECTION)
         if not state:
             return []
-        saved, wanted = _shapes_in(path), _restored_names(self._saver)
+        saved, wanted = variables_in(path), _restored_names(self._saver)
         return [v for v in state if v.op.name in wanted and v.op.name not in saved]
 
     def _restored_without(self, lacking):
         """Returns what our saver restores, in the form that a saver is made of."""
         names = _restored_names(self._saver) - {variable.op.name for variable in lacking}
-        variables = [
-            v for v in tf1.global_variables() if _name_and_shape_in_checkpoint(v)[0] in names
-        ]
+        variables = [v for v in tf1.global_variables() if saved_form(v)[0] in names]
         others = tf1.get_collection(tf1.GraphKeys.SAVEABLE_OBJECTS)
         return variables + [o for o in others if any(spec.name in names for spec in o.specs)]
+
+
+def variables_in(path):
+    """Returns the variables of a checkpoint, but not what else it holds, such as the input's state.
+
+    Args:
+      path: str, the checkpoint's path without extension, or a directory with checkpoints.
+
+    Returns:
+      Dict of name to shape, a list of int.
+    """
+    reader = tf.train.load_checkpoint(path)
+    dtypes = reader.get_variable_to_dtype_map()
+    shapes = reader.get_variable_to_shape_map()
+    return {name: shape for name, shape in shapes.items() if dtypes[name] != tf.variant}
 
 
 def _saver_of(scaffold):
@@ -129,7 +142,7 @@ def _restored_names(saver):
     }
 
 
-def _name_and_shape_in_checkpoint(variable):
+def saved_form(variable):
     """Returns how a variable, or the whole that it is a part of, is saved.
 
     Of a partitioned variable's part only this attribute knows the whole.
@@ -138,10 +151,6 @@ def _name_and_shape_in_checkpoint(variable):
     if part is None:
         return variable.op.name, variable.shape
     return part.full_name, tf.TensorShape(part.full_shape)
-
-
-def _shapes_in(path):
-    return tf.train.load_checkpoint(path).get_variable_to_shape_map()
 
 
 def _check_fit(path, saved, wanted):
@@ -155,7 +164,7 @@ def _check_fit(path, saved, wanted):
             f"what they save by objects: it cannot be resumed. {_REMEDY}"
         )
     missing = sorted(wanted - set(saved))
-    shapes = dict(map(_name_and_shape_in_checkpoint, tf1.global_variables()))
+    shapes = dict(map(saved_form, tf1.global_variables()))
     changed = [
         f"{name} ({saved[name]} in the checkpoint, {shapes[name].as_list()} in the graph)"
         for name in sorted(wanted & set(saved) & set(shapes))
@@ -164,12 +173,13 @@ def _check_fit(path, saved, wanted):
     if missing or changed:
         raise UsageError(
             f"The checkpoint {path} does not fit the graph. Missing in the checkpoint: "
-            f"{_listed(missing)}. Unused by the graph: {_listed(sorted(set(saved) - wanted))}. "
-            f"Changed in shape: {_listed(changed)}. {_REMEDY}"
+            f"{listed(missing)}. Unused by the graph: {listed(sorted(set(saved) - wanted))}. "
+            f"Changed in shape: {listed(changed)}. {_REMEDY}"
         )
 
 
-def _listed(names):
+def listed(names):
+    """Returns names in one line, the last of a long list only counted."""
     shown = ", ".join(names[:_NAMES_SHOWN]) or "none"
     more = len(names) - _NAMES_SHOWN
     return f"{shown} and {more} more" if more > 0 else shown

@@ -7,7 +7,7 @@ import tensorflow as tf
 import tiny
 
 import graphtrain
-from graphtrain.session import inputs
+from graphtrain.session import checkpoints, inputs
 
 tf1 = tf.compat.v1
 
@@ -158,3 +158,44 @@ def test_a_subclass_and_a_config_of_ones_own(tmp_path):
 
     estimator = Own(str(tmp_path)).train(tiny.ones(), max_steps=1)
     assert estimator.config.greeting == "hello"
+
+
+class ActsAtRun(tf1.train.SessionRunHook):
+    def __init__(self, run, act):
+        self._left, self._act = run, act
+
+    def after_run(self, run_context, run_values):
+        self._left -= 1
+        if self._left == 0:
+            self._act()
+
+
+def test_a_hook_requests_a_stop(tmp_path):
+    estimator = tiny.halving(tmp_path)
+    hook = ActsAtRun(4, lambda: estimator.request_stop("good enough"))
+    estimator.train(tiny.ones(), hooks=[hook])
+    result = estimator.last_train_result
+    assert (result.global_step, result.reason) == (4, "stop_requested")
+    assert result.stop_reason == "good enough"
+    assert estimator.latest_checkpoint() == f"{tmp_path}/model.ckpt-4"
+
+
+def test_a_hook_saves_now(tmp_path):
+    estimator = tiny.halving(tmp_path, keep_checkpoint_max=2)
+    saved = []
+    hook = ActsAtRun(3, lambda: saved.append(estimator.save_now()))
+    estimator.train(tiny.ones(), hooks=[hook], max_steps=5)
+    assert saved == [f"{tmp_path}/model.ckpt-3"]
+    assert checkpoints.kept(str(tmp_path)) == [f"{tmp_path}/model.ckpt-{i}" for i in (3, 5)]
+    estimator.train(tiny.ones(), max_steps=6)
+    assert checkpoints.kept(str(tmp_path)) == [f"{tmp_path}/model.ckpt-{i}" for i in (5, 6)]
+
+
+def test_stopping_and_saving_are_for_the_time_of_training(tmp_path):
+    estimator = tiny.halving(tmp_path)
+    for _ in range(2):
+        with pytest.raises(graphtrain.UsageError, match=r"request_stop\(\) is for the time that"):
+            estimator.request_stop()
+        with pytest.raises(graphtrain.UsageError, match=r"save_now\(\) is for the time that"):
+            estimator.save_now()
+        estimator.train(tiny.ones(), steps=1)

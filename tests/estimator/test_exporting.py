@@ -118,8 +118,10 @@ def test_without_a_checkpoint(tmp_path):
         estimator.export_saved_model(str(tmp_path / "export"), raw_receiver)
     with pytest.raises(graphtrain.UsageError, match="must be callable, got None"):
         estimator.export_saved_model(str(tmp_path / "export"), None)
-    with pytest.raises(graphtrain.UsageError, match="experimental_mode='eval'"):
-        estimator.export_saved_model("export", raw_receiver, experimental_mode="eval")
+    with pytest.raises(graphtrain.UsageError, match="mode='test' cannot be used: choose one of"):
+        estimator.export_saved_model("export", raw_receiver, experimental_mode="test")
+    with pytest.raises(graphtrain.UsageError, match="no mode to export"):
+        estimator.experimental_export_all_saved_models("export", {})
 
 
 def test_a_checkpoint_that_lacks_a_variable_leaves_nothing(estimator, tmp_path):
@@ -128,7 +130,9 @@ def test_a_checkpoint_that_lacks_a_variable_leaves_nothing(estimator, tmp_path):
         return graphtrain.EstimatorSpec(mode, predictions=features * extra)
 
     other = graphtrain.Estimator(model_fn, estimator.model_dir)
-    with pytest.raises(graphtrain.UsageError, match="model.ckpt-5 lacks extra, which"):
+    with pytest.raises(
+        graphtrain.UsageError, match="not fit .* Missing in the checkpoint: extra. Unused"
+    ):
         other.export_saved_model(str(tmp_path / "export"), raw_receiver)
     assert os.listdir(tmp_path / "export") == []
 
@@ -144,3 +148,62 @@ def test_exporting_while_training(estimator, tmp_path):
     assert len(set(directories)) == 2
     weights = tf.train.load_variable(f"{directories[-1].decode()}/variables/variables", "weights")
     np.testing.assert_array_equal(weights, estimator.get_variable_value("weights"))
+
+
+def supervised_receiver():
+    features = tf1.placeholder(tf.float32, [None, 2])
+    labels = tf1.placeholder(tf.int32, [None])
+    return export.SupervisedInputReceiver(features, labels, {"x": features, "y": labels})
+
+
+def test_all_modes_in_one_directory(estimator, tmp_path):
+    directory = estimator.experimental_export_all_saved_models(
+        tmp_path / "export",
+        {"infer": raw_receiver, "eval": supervised_receiver, "train": supervised_receiver},
+    ).decode()
+    weights = estimator.get_variable_value("weights")
+    expected = next(estimator.predict(points_only, yield_single_examples=False))
+    for tags, key in [("serve", "serving_default"), ("eval", "eval"), ("train", "train")]:
+        with tf.Graph().as_default() as graph, tf1.Session() as session:
+            loaded = tf1.saved_model.load(session, [tags], directory)
+            (variable,) = tf1.global_variables("weights:")
+            np.testing.assert_array_equal(session.run(variable), weights)
+            signature = loaded.signature_def[key]
+            outputs = {name: info.name for name, info in signature.outputs.items()}
+            if tags == "serve":
+                assert sorted(outputs) == ["class", "probabilities"]
+                continue
+            assert sorted(outputs) == [
+                "loss",
+                "metrics/accuracy/update_op",
+                "metrics/accuracy/value",
+                "predictions/class",
+                "predictions/probabilities",
+            ]
+            feeds = {signature.inputs["x"].name: POINTS, signature.inputs["y"].name: [0, 1, 2]}
+            session.run(outputs["metrics/accuracy/update_op"], feeds)
+            assert 0 <= session.run(outputs["metrics/accuracy/value"]) <= 1
+            if tags == "eval":
+                answer = session.run(outputs["predictions/probabilities"], feeds)
+                np.testing.assert_array_equal(answer, expected["probabilities"])
+            else:
+                (train_op,) = graph.get_collection(tf1.GraphKeys.TRAIN_OP)
+                session.run(train_op, feeds)
+                assert session.run(tf1.train.get_global_step()) == 6
+                assert not np.array_equal(session.run(variable), weights)
+
+
+def test_one_mode_that_is_not_predict(estimator, tmp_path):
+    directory = estimator.export_saved_model(
+        tmp_path / "export", supervised_receiver, experimental_mode=graphtrain.ModeKeys.EVAL
+    ).decode()
+    with tf.Graph().as_default(), tf1.Session() as session:
+        loaded = tf1.saved_model.load(session, ["eval"], directory)
+        assert list(loaded.signature_def) == ["eval"]
+        assert loaded.signature_def["eval"].method_name == "tensorflow/supervised/eval"
+
+
+def test_the_old_spelling(estimator, tmp_path, caplog):
+    directory = estimator.export_savedmodel(tmp_path / "export", raw_receiver)
+    assert os.path.exists(os.path.join(directory.decode(), "saved_model.pb"))
+    assert "export_savedmodel is deprecated: use export_saved_model" in caplog.text
