@@ -7,7 +7,10 @@ import os
 import tensorflow as tf
 
 from graphtrain import checks
+from graphtrain.distribute import tf_config
 from graphtrain.errors import UsageError
+from graphtrain.estimator.cluster_properties import ClusterProperties
+from graphtrain.session.safety import SafetyConfig
 
 tf1 = tf.compat.v1
 
@@ -22,22 +25,31 @@ _REPLACEABLE = (
     "keep_checkpoint_max",
     "keep_checkpoint_every_n_hours",
     "log_step_count_steps",
+    "train_distribute",
     "device_fn",
+    "protocol",
+    "eval_distribute",
+    "experimental_distribute",
+    "experimental_max_worker_delay_secs",
     "session_creation_timeout_secs",
     "checkpoint_save_graph_def",
     "steps_per_run",
+    "safety",
 )
 
 
-class RunConfig:
+class RunConfig(ClusterProperties):
     """The settings of an Estimator's runs: validated when made, changed only by `replace`.
+
+    Which process of which cluster this is comes from the environment variable TF_CONFIG, which
+    is read when the object is made.
 
     A subclass may add settings of its own: it calls `super().__init__` with ours, and
     `replace` keeps them.
 
     Args:
-      model_dir: str or path, where checkpoints and event files go; None lets the Estimator
-        choose.
+      model_dir: str or path, where checkpoints and event files go; None lets TF_CONFIG or the
+        Estimator choose.
       tf_random_seed: int, the graph-level seed, set before any op is made; None draws anew in
         every run.
       save_summary_steps: int >= 0, steps between two summaries; 0 or None writes none.
@@ -51,13 +63,21 @@ class RunConfig:
         good.
       log_step_count_steps: int > 0, steps between two lines of loss and steps per second; None
         writes none.
+      train_distribute: None; a `tf.distribute` strategy cannot be used.
       device_fn: callable from an operation to its device, or None.
+      protocol: str, the protocol of TensorFlow's servers; None for "grpc".
+      eval_distribute: None, as `train_distribute`.
+      experimental_distribute: None, as `train_distribute`.
+      experimental_max_worker_delay_secs: seconds >= 0 that a worker waits at most before it
+        starts, or None.
       session_creation_timeout_secs: seconds > 0 that a worker waits for its session.
       checkpoint_save_graph_def: bool, whether the graph is written beside the checkpoints.
       steps_per_run: int >= 1, the most training steps in one `session.run`; or "auto", which
         times the first steps and chooses. More save time on small models. Runs are shorter where
         a step limit, a checkpoint, a summary or a hook of ours wants a step; hooks of others are
         called once a run, and a signal is heard at its end.
+      safety: `SafetyConfig`: what a run does about interruptions, damage and numbers that are
+        not finite.
 
     Raises:
       UsageError: a value out of range, or both checkpoint intervals given.
@@ -81,15 +101,22 @@ class RunConfig:
         keep_checkpoint_every_n_hours=10000,
         log_step_count_steps=100,
         *,
+        train_distribute=None,
         device_fn=None,
+        protocol=None,
+        eval_distribute=None,
+        experimental_distribute=None,
+        experimental_max_worker_delay_secs=None,
         session_creation_timeout_secs=7200,
         checkpoint_save_graph_def=True,
         steps_per_run=1,
+        safety=None,
     ):
         if save_checkpoints_steps is _NOT_GIVEN and save_checkpoints_secs is _NOT_GIVEN:
             save_checkpoints_secs = 600
+        self._cluster = tf_config.parse(os.environ.get("TF_CONFIG", ""))
         self._set(
-            model_dir=model_dir,
+            model_dir=_one_directory(model_dir, self._cluster.model_dir),
             tf_random_seed=tf_random_seed,
             save_summary_steps=save_summary_steps,
             save_checkpoints_steps=_none_if_not_given(save_checkpoints_steps),
@@ -98,10 +125,16 @@ class RunConfig:
             keep_checkpoint_max=keep_checkpoint_max,
             keep_checkpoint_every_n_hours=keep_checkpoint_every_n_hours,
             log_step_count_steps=log_step_count_steps,
+            train_distribute=train_distribute,
             device_fn=device_fn,
+            protocol=protocol,
+            eval_distribute=eval_distribute,
+            experimental_distribute=experimental_distribute,
+            experimental_max_worker_delay_secs=experimental_max_worker_delay_secs,
             session_creation_timeout_secs=session_creation_timeout_secs,
             checkpoint_save_graph_def=checkpoint_save_graph_def,
             steps_per_run=steps_per_run,
+            safety=SafetyConfig() if safety is None else safety,
         )
 
     def replace(self, **settings):
@@ -187,6 +220,11 @@ class RunConfig:
         return self._keep_checkpoint_every_n_hours
 
     @property
+    def safety(self):
+        """The `SafetyConfig`."""
+        return self._safety
+
+    @property
     def steps_per_run(self):
         """The most training steps in one `session.run`, or "auto"."""
         return self._steps_per_run
@@ -195,6 +233,26 @@ class RunConfig:
     def log_step_count_steps(self):
         """Int or None, steps between two log lines."""
         return self._log_step_count_steps
+
+    @property
+    def train_distribute(self):
+        """None."""
+        return self._train_distribute
+
+    @property
+    def eval_distribute(self):
+        """None."""
+        return self._eval_distribute
+
+    @property
+    def protocol(self):
+        """Str, the protocol of TensorFlow's servers, or None."""
+        return self._protocol
+
+    @property
+    def experimental_max_worker_delay_secs(self):
+        """Number, seconds that a worker waits at most before it starts, or None."""
+        return self._experimental_max_worker_delay_secs
 
     @property
     def device_fn(self):
@@ -272,9 +330,36 @@ def _device_fn(name, value):
     return value
 
 
+def _one_directory(model_dir, chosen):
+    if chosen is None or model_dir is None:
+        return chosen if model_dir is None else model_dir
+    if os.fspath(model_dir) != chosen:
+        raise UsageError(
+            f"model_dir is {model_dir!r} as an argument, but {chosen!r} in TF_CONFIG: give it once."
+        )
+    return model_dir
+
+
+def _no_strategy(name, value):
+    raise UsageError(
+        f"{name} must be None, got {value!r}: tf.distribute strategies cannot be used. Several "
+        "processes are described by TF_CONFIG."
+    )
+
+
+def _protocol(name, value):
+    return checks.one_of(name, value, ["grpc"])
+
+
 def _flag(name, value):
     if not isinstance(value, bool):
         raise UsageError(f"{name} must be True or False, got {value!r}.")
+    return value
+
+
+def _safety(name, value):
+    if not isinstance(value, SafetyConfig):
+        raise UsageError(f"{name} must be a graphtrain.SafetyConfig, got {value!r}.")
     return value
 
 
@@ -292,8 +377,14 @@ _CHECKS = {
     "keep_checkpoint_max": _optional(_whole(at_least=0)),
     "keep_checkpoint_every_n_hours": _number(above=0),
     "log_step_count_steps": _optional(_whole(at_least=1)),
+    "train_distribute": _optional(_no_strategy),
     "device_fn": _optional(_device_fn),
+    "protocol": _optional(_protocol),
+    "eval_distribute": _optional(_no_strategy),
+    "experimental_distribute": _optional(_no_strategy),
+    "experimental_max_worker_delay_secs": _optional(_number(at_least=0)),
     "session_creation_timeout_secs": _number(above=0),
     "checkpoint_save_graph_def": _flag,
     "steps_per_run": _steps_per_run,
+    "safety": _safety,
 }

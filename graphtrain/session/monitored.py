@@ -282,14 +282,12 @@ def MonitoredTrainingSession(  # noqa: N802 (TensorFlow's name)
                 **save_checkpoint,
                 scaffold=scaffold,
                 save_graph_def=save_graph_def,
-                safety=safety,
             )
         )
-    if safety.save_input_position:
-        for hook in all_hooks:
-            if isinstance(hook, SaverHook):
-                hook.use_input_positions(positions)
     all_hooks.extend(hooks or ())
+    for hook in all_hooks:
+        if isinstance(hook, SaverHook):
+            hook.use(safety, positions)
     all_hooks.append(restore.RestoredStepGuard(creator))
     return MonitoredSession(
         creator,

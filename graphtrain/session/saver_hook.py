@@ -32,7 +32,6 @@ class SaverHook(tf1.train.CheckpointSaverHook, QuietHook):
       scaffold: `tf.compat.v1.train.Scaffold`, whose saver is used.
       listeners: list of `tf.compat.v1.train.CheckpointSaverListener`.
       save_graph_def: bool, whether the graph is written beside the checkpoints.
-      safety: `SafetyConfig`.
       clock: function that gives the time in seconds.
     """
 
@@ -47,7 +46,6 @@ class SaverHook(tf1.train.CheckpointSaverHook, QuietHook):
         listeners=None,
         save_graph_def=True,
         *,
-        safety=None,
         clock=time.monotonic,
     ):
         super().__init__(
@@ -64,7 +62,7 @@ class SaverHook(tf1.train.CheckpointSaverHook, QuietHook):
         self._every_secs, self._every_steps = save_secs, save_steps
         self._saver_given, self._scaffold_given = saver, scaffold
         self._with_graph = save_graph_def
-        self._safety = safety or SafetyConfig()
+        self._safety = SafetyConfig()
         self._clock = clock
         self._positions = None
         self._failed_saves = 0
@@ -74,13 +72,15 @@ class SaverHook(tf1.train.CheckpointSaverHook, QuietHook):
         """The list of those who are told of saves."""
         return self._listeners
 
-    def use_input_positions(self, positions):
-        """Makes checkpoints hold the input's position.
+    def use(self, safety, positions):
+        """Takes the settings of the session: it calls this before `begin`.
 
         Args:
-          positions: `InputPositions` of the session's graph.
+          safety: `SafetyConfig`.
+          positions: `InputPositions` of the session's graph, or None if there are none.
         """
-        self._positions = positions
+        self._safety = safety
+        self._positions = positions if safety.save_input_position else None
 
     def begin(self):
         """Makes the ops; opens the event file."""
