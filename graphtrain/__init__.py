@@ -7,7 +7,10 @@ from graphtrain.estimator.run_config import RunConfig
 from graphtrain.estimator.spec import EstimatorSpec, EvalSpec, ModeKeys, TrainSpec
 from graphtrain.estimator.train_and_evaluate import train_and_evaluate
 from graphtrain.estimator.warm_start import VocabInfo, WarmStartSettings
+from graphtrain.optimize.gradient_accumulation import GradientAccumulationOptimizer
 from graphtrain.optimize.line_search import LineSearchOptimizer
+from graphtrain.optimize.moving_average import MovingAverageOptimizer
+from graphtrain.session.averages import averages_scaffold
 from graphtrain.session.inputs import declare_iterator
 from graphtrain.session.monitored import MonitoredTrainingSession
 from graphtrain.session.safety import SafetyConfig
@@ -19,13 +22,16 @@ __all__ = [
     "Estimator",
     "EstimatorSpec",
     "EvalSpec",
+    "GradientAccumulationOptimizer",
     "LineSearchOptimizer",
     "ModeKeys",
     "MonitoredTrainingSession",
+    "MovingAverageOptimizer",
     "RunConfig",
     "SafetyConfig",
     "TrainSpec",
     "UsageError",
+    "averages_scaffold",
     "VocabInfo",
     "WarmStartSettings",
     "add_metrics",

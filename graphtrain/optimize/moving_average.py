@@ -43,7 +43,7 @@ class MovingAverageOptimizer(wrapper.OptimizerWrapper):
       >>> train_op = optimizer.minimize(w)
       >>> with tf1.train.MonitoredSession() as session:
       ...     _ = session.run(train_op)
-      ...     session.run([w, optimizer.get_slot(w, "average")])
+      ...     [float(value) for value in session.run([w, optimizer.get_slot(w, "average")])]
       [0.0, 0.75]
     """
 
@@ -87,17 +87,17 @@ class MovingAverageOptimizer(wrapper.OptimizerWrapper):
         return tf.minimum(self._decay, (1 + updates) / (10 + updates))
 
     def _move(self, variable, decay):
-        average = self._slot(variable, "average", SUFFIX, lambda: _first_value(variable))
+        # A v2 conditional, which the first value is, cannot take a ref variable in.
+        with control_flow_v2(not graph_walk.is_ref(graph_walk.handle_of(variable))):
+            average = self._slot(variable, "average", SUFFIX, lambda: _first_value(variable))
         distance = wrapper.read_now(average) - wrapper.read_now(variable)
         return tf1.assign_sub(average, tf.cast(1 - decay, distance.dtype) * distance)
 
 
 def _first_value(variable):
     """The variable's value: its initial one, or what has been restored."""
-    is_ref = graph_walk.is_ref(graph_walk.handle_of(variable))
-    with control_flow_v2(not is_ref):  # A v2 conditional cannot take a ref variable in.
-        return tf1.cond(
-            tf1.is_variable_initialized(variable),
-            variable.read_value,
-            lambda: tf.convert_to_tensor(variable.initial_value),
-        )
+    return tf1.cond(
+        tf1.is_variable_initialized(variable),
+        variable.read_value,
+        lambda: tf.convert_to_tensor(variable.initial_value),
+    )

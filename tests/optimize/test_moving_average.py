@@ -33,7 +33,7 @@ def test_the_average_follows_the_weight(graph_mode):
     assert got[2] == 2
 
 
-def test_it_equals_tensorflows_averages(graph_mode):
+def test_it_equals_tensorflows_averages(flow_mode):
     w = tf1.get_variable("w", initializer=[4.0, 8.0])
     optimizer = MovingAverageOptimizer(tf1.train.AdamOptimizer(0.5), 0.9)
     train_op = optimizer.minimize(tf.reduce_sum(w * w))
