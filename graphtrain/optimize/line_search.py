@@ -119,6 +119,9 @@ class LineSearchOptimizer(tf1.train.Optimizer):
                 f"optimizer={optimizer!r} cannot be searched: give a tf.compat.v1.train.Optimizer, "
                 "such as tf.compat.v1.train.GradientDescentOptimizer(0.1)"
             )
+        why_not = getattr(optimizer, "why_not_searched", None)
+        if why_not is not None:
+            raise UsageError(f"optimizer={optimizer!r} cannot be searched: {why_not}")
         self._optimizer = optimizer
         self._settings = SearchSettings(
             condition=condition,
@@ -212,7 +215,8 @@ class LineSearchOptimizer(tf1.train.Optimizer):
           grads_and_vars: (gradient, variable) pairs, from `compute_gradients`, changed or not.
           global_step: the variable to raise by one.
           name: a name for the train op.
-          loss: the loss to search by; needed where `compute_gradients` did not see it.
+          loss: the loss to search by; needed where `compute_gradients` did not see it, and the
+            gradients are then taken for those of this loss.
 
         Raises:
           UsageError: the loss is not known, or cannot be evaluated again.
