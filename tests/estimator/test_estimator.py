@@ -199,3 +199,11 @@ def test_stopping_and_saving_are_for_the_time_of_training(tmp_path):
         with pytest.raises(graphtrain.UsageError, match=r"save_now\(\) is for the time that"):
             estimator.save_now()
         estimator.train(tiny.ones(), steps=1)
+
+
+def test_a_cluster_is_not_trained_by_each_process_alone(tmp_path, monkeypatch):
+    cluster = '{"chief": ["a:1"], "worker": ["b:1"]}'
+    task = '{"type": "worker", "index": 0}'
+    monkeypatch.setenv("TF_CONFIG", f'{{"cluster": {cluster}, "task": {task}}}')
+    with pytest.raises(graphtrain.UsageError, match="makes this process 'worker' 0 of a cluster"):
+        tiny.halving(tmp_path).train(tiny.ones(), max_steps=1)

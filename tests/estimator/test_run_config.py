@@ -1,3 +1,4 @@
+import json
 import pathlib
 
 import pytest
@@ -76,6 +77,11 @@ def test_a_subclass_keeps_its_own_settings():
         ("keep_checkpoint_every_n_hours", 0),
         ("log_step_count_steps", 0),
         ("device_fn", lambda node: "/cpu:0"),
+        ("train_distribute", "a strategy"),
+        ("eval_distribute", "a strategy"),
+        ("experimental_distribute", "a strategy"),
+        ("protocol", "carrier pigeon"),
+        ("experimental_max_worker_delay_secs", -1),
         ("session_creation_timeout_secs", 0),
         ("checkpoint_save_graph_def", "no"),
     ],
@@ -99,6 +105,47 @@ def test_the_session_config_is_a_copy():
     proto.intra_op_parallelism_threads = 2
     config.session_config.intra_op_parallelism_threads = 3
     assert config.session_config.intra_op_parallelism_threads == 1
+
+
+def test_one_process_without_a_tf_config():
+    config = graphtrain.RunConfig()
+    assert (config.task_type, config.task_id, config.is_chief) == ("worker", 0, True)
+    assert (config.num_worker_replicas, config.num_ps_replicas) == (1, 0)
+    assert (config.master, config.evaluation_master, config.service) == ("", "", None)
+    assert config.cluster_spec.as_dict() == {}
+    assert config.global_id_in_cluster == 0
+    assert (config.train_distribute, config.eval_distribute, config.protocol) == (None,) * 3
+    assert config.experimental_max_worker_delay_secs is None
+
+
+def test_the_tf_config_is_read_when_it_is_made(monkeypatch):
+    cluster = {"chief": ["c:1"], "worker": ["w:1"], "ps": ["p:1"]}
+    task = {"type": "worker", "index": 0}
+    text = json.dumps({"cluster": cluster, "task": task, "service": {"key": [1]}})
+    monkeypatch.setenv("TF_CONFIG", text)
+    config = graphtrain.RunConfig()
+    monkeypatch.delenv("TF_CONFIG")
+    config = config.replace(model_dir="/tmp/run", protocol="grpc")
+    assert (config.task_type, config.task_id, config.is_chief) == ("worker", 0, False)
+    assert (config.num_worker_replicas, config.num_ps_replicas) == (2, 1)
+    assert (config.master, config.global_id_in_cluster) == ("grpc://w:1", 1)
+    assert config.cluster_spec.as_dict() == cluster
+    config.service["key"].append(2)
+    assert config.service == {"key": [1]}
+
+
+def test_a_model_dir_in_the_tf_config(monkeypatch):
+    monkeypatch.setenv("TF_CONFIG", '{"model_dir": "/tmp/run"}')
+    assert graphtrain.RunConfig().model_dir == "/tmp/run"
+    assert graphtrain.RunConfig("/tmp/run").model_dir == "/tmp/run"
+    with pytest.raises(graphtrain.UsageError, match="but '/tmp/run' in TF_CONFIG: give it once"):
+        graphtrain.RunConfig("/tmp/other")
+
+
+def test_a_bad_tf_config(monkeypatch):
+    monkeypatch.setenv("TF_CONFIG", "{")
+    with pytest.raises(graphtrain.UsageError, match="TF_CONFIG is not valid JSON"):
+        graphtrain.RunConfig()
 
 
 def test_default_session_config():
