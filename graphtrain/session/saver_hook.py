@@ -5,7 +5,7 @@ import time
 import tensorflow as tf
 
 from graphtrain.hooks.quiet import NEVER, QuietHook, steps_of_run
-from graphtrain.session import checkpoint_files, checkpoints, global_step, retention
+from graphtrain.session import checkpoint_files, checkpoints, finite, global_step, retention
 from graphtrain.session.checkpoint_writer import CheckpointWriter
 from graphtrain.session.safety import SafetyConfig
 
@@ -86,6 +86,7 @@ class SaverHook(tf1.train.CheckpointSaverHook, QuietHook):
         """Makes the ops; opens the event file."""
         self._global_step = global_step.get_or_create()
         self._writer = CheckpointWriter(self._directory, self._basename)
+        self._finite_check = finite.check_of_default_graph()
         self._events = tf1.summary.FileWriterCache.get(self._directory)
         for listener in self._listeners:
             listener.begin()
@@ -153,9 +154,11 @@ class SaverHook(tf1.train.CheckpointSaverHook, QuietHook):
           the training to stop.
 
         Raises:
+          NotFiniteError: a variable is not finite.
           DataError, tf.errors.OpError, OSError, ValueError: it cannot be saved.
         """
         self._step = int(session.run(self._global_step))
+        self._finite_check.run(session, self._step)
         self._tell("before_save", session)
         self._saved_path = self._writer.write(
             session,
