@@ -4,12 +4,17 @@ import os
 
 import _quiet  # noqa: F401
 from absl import flags
-from benchmarks import learning, line_search, loop, report, step
+from benchmarks import learning, line_search, loop, peers, report, step
 
 from graphtrain import app
 from graphtrain.errors import UsageError
 
-SPEED = {"step": step.measure, "line_search": line_search.measure, "loop": loop.measure}
+SPEED = {
+    "step": step.measure,
+    "line_search": line_search.measure,
+    "loop": loop.measure,
+    "peers": peers.measure,
+}
 LEARNING = "learning"
 
 
