@@ -6,7 +6,9 @@ from graphtrain import checks
 from graphtrain.errors import UsageError
 from graphtrain.estimator import spec as specs
 from graphtrain.estimator import update_ops
+from graphtrain.hooks.log_values import LogValuesHook
 from graphtrain.session import checkpoints, loop, monitored
+from graphtrain.session.saver_hook import SaverHook
 
 tf1 = tf.compat.v1
 
@@ -52,10 +54,17 @@ def train(
         train_op = update_ops.with_update_ops(spec.train_op)
         update_ops.warn_of_averages_that_stand_still(train_op)
         _summarize_loss(spec.loss)
-        train_step = loop.prepare(train_op, spec.loss)
+        steps_per_run = model.config.steps_per_run
+        train_step = loop.prepare(train_op, spec.loss, several_steps=steps_per_run != 1)
         with _session(model, spec, train_step, hooks, listeners) as session:
             on_session(session)
-            result = loop.run(session, train_step, steps=steps, max_steps=max_steps)
+            result = loop.run(
+                session,
+                train_step,
+                steps=steps,
+                max_steps=max_steps,
+                steps_per_run=steps_per_run,
+            )
     _report(result)
     return result
 
@@ -107,10 +116,9 @@ def _session(model, spec, train_step, hooks, listeners):
     )
     users_hooks = (*hooks, *spec.training_hooks, *spec.training_chief_hooks)
     log_steps = config.log_step_count_steps
-    default_hooks = [tf1.train.NanTensorHook(spec.loss)]
+    default_hooks = []
     if log_steps:
-        logged = {"loss": spec.loss, "step": train_step.step_after}
-        default_hooks.append(tf1.train.LoggingTensorHook(logged, every_n_iter=log_steps))
+        default_hooks.append(LogValuesHook({"loss": spec.loss}, every_steps=log_steps))
     counts_steps = any(isinstance(hook, tf1.train.StepCounterHook) for hook in users_hooks)
     return monitored.MonitoredTrainingSession(
         checkpoint_dir=model.model_dir,
@@ -126,6 +134,7 @@ def _session(model, spec, train_step, hooks, listeners):
         max_wait_secs=config.session_creation_timeout_secs,
         log_step_count_steps=None if counts_steps else log_steps,
         save_graph_def=config.checkpoint_save_graph_def,
+        safety=config.safety,
     )
 
 
@@ -138,7 +147,7 @@ def _saver_hooks(model, scaffold, users_hooks, listeners):
         return []
     if config.save_checkpoints_steps or config.save_checkpoints_secs:
         return [
-            tf1.train.CheckpointSaverHook(
+            SaverHook(
                 model.model_dir,
                 save_steps=config.save_checkpoints_steps,
                 save_secs=config.save_checkpoints_secs,
