@@ -1,6 +1,6 @@
 """Train, evaluate, predict and export by a model_fn, as tf.estimator did."""
 
-from graphtrain import export, inputs
+from graphtrain import experimental, export, inputs
 from graphtrain.estimator.estimator import Estimator
 from graphtrain.estimator.run_config import RunConfig
 from graphtrain.estimator.spec import EstimatorSpec, EvalSpec, ModeKeys, TrainSpec
@@ -13,6 +13,7 @@ __all__ = [
     "ModeKeys",
     "RunConfig",
     "TrainSpec",
+    "experimental",
     "export",
     "inputs",
     "train_and_evaluate",

@@ -57,12 +57,13 @@ def test_the_data_are_not_in_the_graph(graph):
 def test_an_estimator_takes_it(tmp_path):
     def model_fn(features, labels, mode):
         weight = tf1.get_variable("w", initializer=1.0)
-        loss = tf.reduce_mean(tf.square(weight * features["x"] - labels))
+        products = weight * features["x"]
+        if mode == graphtrain.ModeKeys.PREDICT:
+            return graphtrain.EstimatorSpec(mode, products)
+        loss = tf.reduce_mean(tf.square(products - labels))
         optimizer = tf1.train.GradientDescentOptimizer(0.25)
-        step = tf1.train.get_global_step()
-        return graphtrain.EstimatorSpec(
-            mode, weight * features["x"], loss, optimizer.minimize(loss, step)
-        )
+        train_op = optimizer.minimize(loss, tf1.train.get_global_step())
+        return graphtrain.EstimatorSpec(mode, products, loss, train_op)
 
     x, y = {"x": np.ones(4, np.float32)}, np.zeros(4, np.float32)
     estimator = graphtrain.Estimator(model_fn, str(tmp_path))

@@ -36,7 +36,7 @@ def model_fn(features, labels, mode, params):
 
 
 def input_fn():
-    return tf.data.Dataset.from_tensors(([1.0, 3.0], [0.0]))
+    return tf.data.Dataset.from_tensors(([1.0, 3.0], [0.0])).repeat()
 
 
 def receiver_fn():
@@ -45,7 +45,7 @@ def receiver_fn():
 
 
 def predicted(estimator):
-    (values,) = estimator.predict(input_fn)
+    values = next(estimator.predict(input_fn))
     return values["w"].tolist(), values["b"].item()
 
 
@@ -55,7 +55,7 @@ def test_prediction_evaluation_and_export_use_the_averages(parts, graph_mode, tm
     run = str(tmp_path / "run")
     estimator = graphtrain.Estimator(model_fn, run, params=params).train(input_fn, steps=1)
     assert predicted(estimator) == ([0.75, 1.25], 5.0)
-    assert estimator.evaluate(input_fn)["first"] == 0.75
+    assert estimator.evaluate(input_fn, steps=1)["first"] == 0.75
     directory = estimator.export_saved_model(tmp_path / "export", receiver_fn)
     variables = f"{directory.decode()}/variables/variables"
     np.testing.assert_array_equal(tf.train.load_variable(variables, "w"), [0.75, 1.25])
