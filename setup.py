@@ -6,6 +6,9 @@ import setuptools
 
 HERE = pathlib.Path(__file__).parent
 
+PANDAS = ["pandas>=1.5"]
+# Each release needs the TensorFlow of the same number, by which pip chooses it.
+LEGACY_KERAS = ["tf_keras>=2.16"]
 TEST_PACKAGES = ["pytest>=7", "hypothesis>=6", "tensorboard>=2.16", "ruff>=0.6"]
 
 setuptools.setup(
@@ -20,7 +23,9 @@ setuptools.setup(
     package_data={"graphtrain.datasets": ["*.npz"]},
     install_requires=["tensorflow>=2.16", "absl-py>=1.4", "numpy>=1.23", "tqdm>=4.60"],
     extras_require={
-        "test": TEST_PACKAGES,
+        "legacy-keras": LEGACY_KERAS,
+        "pandas": PANDAS,
+        "test": [*TEST_PACKAGES, *LEGACY_KERAS, *PANDAS],
         "tensorboard": ["tensorboard>=2.16"],
         "plot": ["matplotlib>=3.6"],
     },
