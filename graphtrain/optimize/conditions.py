@@ -1,8 +1,8 @@
 """When a trial of the line search is good enough.
 
 Each condition accepts a trial at scale s if its loss f(s) <= reference + c * s * slope, where the
-slope is <gradient, step>, the derivative of the loss along the step at s = 0. They differ in the
-reference and in c.
+slope is <gradient, step>, the derivative of the loss along the step at s = 0, or 0 if that is
+positive. They differ in the reference and in c.
 """
 
 import dataclasses
@@ -26,7 +26,8 @@ class Decrease:
 
     def reference(self, loss_before, state):
         """Returns what a trial's loss is held against, and what to remember, float scalars."""
-        return loss_before, state
+        del state
+        return loss_before, {}
 
     def accepts(self, loss, bound):
         """Returns whether a trial's loss is good enough, bool scalar tensor."""
@@ -65,7 +66,8 @@ class Armijo:
 
     def reference(self, loss_before, state):
         """Returns what a trial's loss is held against, and what to remember, float scalars."""
-        return loss_before, state
+        del state
+        return loss_before, {}
 
     def accepts(self, loss, bound):
         """Returns whether a trial's loss is good enough, bool scalar tensor."""

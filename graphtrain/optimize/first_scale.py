@@ -25,9 +25,9 @@ class Constant:
         return tf.ones_like(loss)
 
     def after_search(self, outcome, state):
-        """Returns what to remember after a search."""
-        del outcome
-        return state
+        """Returns what to remember after a search: nothing."""
+        del outcome, state
+        return {}
 
 
 @dataclasses.dataclass(frozen=True)

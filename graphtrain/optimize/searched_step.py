@@ -142,9 +142,10 @@ def searched_step(settings, optimizer, grads_and_vars, differentiated, *, name=N
             graph_walk.is_ref(graph_walk.handle_of(variable)) for variable in replay.variables
         )
         first.append(self_test(replay, objective, has_ref_variables=refs))
-    step = TakenStep(optimizer, grads_and_vars, after=first, name=name)
+    loss_gradients = differentiated.grads_and_vars or grads_and_vars
+    step = TakenStep(optimizer, grads_and_vars, loss_gradients, after=first, name=name)
     loss_before = tf.cast(objective, dtype)
-    slope = step.slope(differentiated.grads_and_vars or grads_and_vars, dtype)
+    slope = step.slope(dtype)
     state = SearchState(settings.initial_state(), dtype=dtype, scope="line_search")
     return _Search(settings, step, replay, loss_before, slope, state).build()
 
@@ -207,7 +208,9 @@ class _Search:
         reference += tolerance * tf.abs(self.loss_before)
         if not condition.c:
             return lambda scale: reference, learnt
-        return lambda scale: reference + condition.c * scale * self.slope, learnt
+        # A step that leads uphill promises no fall; it is not given leave to rise.
+        slope = tf.minimum(self.slope, 0)
+        return lambda scale: reference + condition.c * scale * slope, learnt
 
     def _backtrack(self, bound, began):
         settings = self.settings
@@ -252,9 +255,7 @@ class _Search:
             searched["scale"] = tf.where(outcome.accepted, outcome.scale, old["scale"])
         new = {}
         for when, values in ((self.wanted, searched), (self.finite, always), (self.finite, learnt)):
-            for key, value in values.items():
-                if value is not old.get(key):
-                    new[key] = tf.where(when, value, old[key])
+            new |= {key: tf.where(when, value, old[key]) for key, value in values.items()}
         return new
 
 

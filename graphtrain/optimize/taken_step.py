@@ -15,6 +15,8 @@ class TakenStep:
     Args:
       optimizer: a `tf.compat.v1.train.Optimizer`.
       grads_and_vars: list of (gradient, variable) for its `apply_gradients`.
+      loss_gradients: list of (gradient, variable): the gradient of the loss, which may have been
+        changed before it is applied.
       after: tensors and ops that must be done before anything is written.
       name: passed on to `apply_gradients`.
 
@@ -22,14 +24,16 @@ class TakenStep:
       op: the op that takes the whole step.
     """
 
-    def __init__(self, optimizer, grads_and_vars, *, after, name=None):
+    def __init__(self, optimizer, grads_and_vars, loss_gradients, *, after, name=None):
         graph = tf1.get_default_graph()
         count = len(graph.get_operations())
         self.op = tf.group(optimizer.apply_gradients(grads_and_vars, name=name))
         built = graph.get_operations()[count:]
         ran = graph_walk.ancestors([self.op], within={op.name for op in built})
         writers = written_state.writers([op for op in built if op.name in ran])
-        cells = written_state.cells_written(writers, rows=_rows(grads_and_vars))
+        self._loss_gradients = _by_handle(loss_gradients)
+        rows = _rows(_by_handle(grads_and_vars), self._loss_gradients)
+        cells = written_state.cells_written(writers, rows=rows)
         self._before = {cell.key: cell.read() for cell in cells}
         reads = _plain_reads([cell.handle for cell in cells if cell.indices is None])
         with tf.control_dependencies([*after, *reads, *self._before.values()]):
@@ -52,21 +56,15 @@ class TakenStep:
         """The tensors that are there once the whole step has been taken."""
         return list(self._after.values())
 
-    def slope(self, grads_and_vars, dtype):
-        """Returns <gradient, whole step>, the derivative of the loss along the step.
+    def slope(self, dtype):
+        """Returns <gradient of the loss, whole step>, the derivative of the loss along the step.
 
         Args:
-          grads_and_vars: (gradient, variable) pairs: the gradient of the loss.
           dtype: the dtype of the result, a float scalar tensor.
         """
-        gradients = {
-            graph_walk.handle_of(variable).ref(): gradient
-            for gradient, variable in grads_and_vars
-            if gradient is not None
-        }
         terms = [tf.zeros([], dtype)]
         for cell in self._weights:
-            gradient = gradients.get(cell.handle.ref())
+            gradient = self._loss_gradients.get(cell.handle.ref())
             if gradient is None:
                 continue
             moved = self._after[cell.key] - self._before[cell.key]
@@ -101,13 +99,26 @@ class TakenStep:
         )
 
 
-def _rows(grads_and_vars):
-    """The rows that each sparse gradient touches, by the handle of its variable."""
+def _by_handle(grads_and_vars):
     return {
-        graph_walk.handle_of(variable).ref(): gradient.indices
+        graph_walk.handle_of(variable).ref(): gradient
         for gradient, variable in grads_and_vars
-        if isinstance(gradient, tf.IndexedSlices)
+        if gradient is not None
     }
+
+
+def _rows(gradients, loss_gradients):
+    """The rows that each sparse gradient touches, by the handle of its variable.
+
+    Not where the gradient of the loss is of other rows: the slope needs them all.
+    """
+    rows = {}
+    for handle, gradient in gradients.items():
+        if isinstance(gradient, tf.IndexedSlices):
+            indices = getattr(loss_gradients.get(handle, gradient), "indices", None)
+            if indices is gradient.indices:
+                rows[handle] = indices
+    return rows
 
 
 def _plain_reads(handles):
