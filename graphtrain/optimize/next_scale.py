@@ -76,4 +76,6 @@ def _cubic_minimum(rejected, earlier, loss_before, slope):
     divisor = s0**2 * s1**2 * (s1 - s0)
     a = (s0**2 * above1 - s1**2 * above0) / divisor
     b = (s1**3 * above0 - s0**3 * above1) / divisor
-    return (-b + tf.sqrt(b**2 - 3 * a * slope)) / (3 * a)
+    root = tf.sqrt(b**2 - 3 * a * slope)
+    # Equal, but for rounding: where the loss is nearly a parabola, a is next to nothing.
+    return tf.where(b > 0, -slope / (b + root), (root - b) / (3 * a))
