@@ -14,6 +14,7 @@ from graphtrain.session.averages import averages_scaffold
 from graphtrain.session.inputs import declare_iterator
 from graphtrain.session.monitored import MonitoredTrainingSession
 from graphtrain.session.safety import SafetyConfig
+from graphtrain.session.signals import saving_on_signals
 
 __version__ = "0.1.0"
 
@@ -36,5 +37,6 @@ __all__ = [
     "WarmStartSettings",
     "add_metrics",
     "declare_iterator",
+    "saving_on_signals",
     "train_and_evaluate",
 ]

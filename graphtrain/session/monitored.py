@@ -14,6 +14,7 @@ from graphtrain.session import (
     input_position,
     inputs,
     restore,
+    signals,
 )
 from graphtrain.session.safety import SafetyConfig
 from graphtrain.session.saver_hook import SaverHook
@@ -37,6 +38,7 @@ class MonitoredSession(tf1.train.MonitoredSession):
       stop_grace_period_secs: seconds that threads are given to stop at the end.
       scaffold: `tf.compat.v1.train.Scaffold`, whose saver `save_now` uses; None if it is unused.
       checkpoint_dir: str, where `save_now` saves to, or None.
+      ends_on_signals: bool, whether `should_stop` hears the signals of `saving_on_signals`.
     """
 
     def __init__(
@@ -47,9 +49,11 @@ class MonitoredSession(tf1.train.MonitoredSession):
         *,
         scaffold=None,
         checkpoint_dir=None,
+        ends_on_signals=False,
     ):
         self._own_hooks = tuple(hooks or ())
         self._stop_reason = None
+        self._ends_on_signals = ends_on_signals
         self._scaffold = scaffold
         self._checkpoint_dir = checkpoint_dir
         hook_calls.tell_session(self._own_hooks, self)
@@ -115,7 +119,19 @@ class MonitoredSession(tf1.train.MonitoredSession):
 
     def should_stop(self):
         """Says whether the loop has to end: a stop was requested, or the session is closed."""
-        return self._stop_reason is not None or super().should_stop()
+        if self._ends_on_signals:
+            if self._stop_reason is None and signals.requested_stop() is not None:
+                self.request_stop(signals.requested_stop())
+            signals.step_begins(self._rescue)
+        if self._stop_reason is None and not super().should_stop():
+            return False
+        signals.step_is_done()
+        return True
+
+    def _rescue(self):
+        for hook in self._own_hooks:
+            if isinstance(hook, SaverHook):
+                hook.save_variables_as_they_are(self._tf_sess())
 
     def save_now(self):
         """Saves a checkpoint, which is listed and in time deleted like the periodic ones.
@@ -140,11 +156,13 @@ class MonitoredSession(tf1.train.MonitoredSession):
 
     def close(self):
         """Closes the session; the hooks' `end` runs."""
+        signals.step_is_done()
         with hook_calls.explained(self._own_hooks):
             super().close()
 
     def __exit__(self, exception_type, exception, traceback):
         """Closes the session; see the class."""
+        signals.step_is_done()
         is_end = isinstance(exception, StopIteration) or inputs.is_end_of_input(
             exception, self.graph
         )
@@ -247,7 +265,9 @@ def MonitoredTrainingSession(  # noqa: N802 (TensorFlow's name)
         creator = restore.WaitingSessionCreator(
             scaffold, master=master, config=config, max_wait_secs=max_wait_secs
         )
-        return MonitoredSession(creator, list(hooks or ()), stop_grace_period_secs)
+        return MonitoredSession(
+            creator, list(hooks or ()), stop_grace_period_secs, ends_on_signals=True
+        )
 
     safety = safety or SafetyConfig()
     if checkpoint_dir:
@@ -295,6 +315,7 @@ def MonitoredTrainingSession(  # noqa: N802 (TensorFlow's name)
         stop_grace_period_secs,
         scaffold=scaffold,
         checkpoint_dir=checkpoint_dir or None,
+        ends_on_signals=True,
     )
 
 

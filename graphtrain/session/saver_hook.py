@@ -5,7 +5,14 @@ import time
 import tensorflow as tf
 
 from graphtrain.hooks.quiet import NEVER, QuietHook, steps_of_run
-from graphtrain.session import checkpoint_files, checkpoints, finite, global_step, retention
+from graphtrain.session import (
+    checkpoint_files,
+    checkpoints,
+    finite,
+    global_step,
+    retention,
+    signals,
+)
 from graphtrain.session.checkpoint_writer import CheckpointWriter
 from graphtrain.session.safety import SafetyConfig
 
@@ -109,7 +116,7 @@ class SaverHook(tf1.train.CheckpointSaverHook, QuietHook):
 
     def steps_until_due(self):
         """Returns in how many steps a save is due."""
-        if self._retry_at is not None:
+        if self._retry_at is not None or signals.is_save_requested():
             return 1
         if self._every_steps is not None:
             return self._every_steps - self._step % self._every_steps
@@ -127,6 +134,7 @@ class SaverHook(tf1.train.CheckpointSaverHook, QuietHook):
 
     def after_run(self, run_context, run_values):
         """Saves, if a save is due."""
+        signals.step_is_done()
         session = run_context.session
         before, self._step = self._step, self._coming
         if not self._is_due(before):
@@ -173,9 +181,23 @@ class SaverHook(tf1.train.CheckpointSaverHook, QuietHook):
         tf1.logging.info("saved %s", self._saved_path)
         return self._saved_path, self._tell("after_save", session)
 
+    def save_variables_as_they_are(self, session):
+        """Saves what can be saved while a step, in another thread, waits for its input.
+
+        Where the input is cannot be known then, so the checkpoint has no position.
+
+        Args:
+          session: `tf.compat.v1.Session`.
+        """
+        self._step = int(session.run(self._global_step))
+        if self._step != self._saved_step:
+            self._finite_check.run(session, self._step)
+            self._writer.write(session, self._saver_in_use(), self._step, with_graph=False)
+
     def _try_to_save(self, session):
         """Saves, or logs why not; returns whether to stop the training."""
         self._retry_at = None
+        signals.save_is_done()
         if self._every_secs is not None:
             self._due_at = self._clock() + self._every_secs
         if self._step == self._saved_step:
@@ -202,6 +224,8 @@ class SaverHook(tf1.train.CheckpointSaverHook, QuietHook):
             return False
 
     def _is_due(self, step_before):
+        if signals.is_save_requested():
+            return True
         if self._retry_at is not None and self._clock() >= self._retry_at:
             return True
         if self._every_steps is not None:
