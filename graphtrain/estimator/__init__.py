@@ -1,6 +1,7 @@
 """Train, evaluate, predict and export by a model_fn, as tf.estimator did."""
 
 from graphtrain import experimental, export, inputs
+from graphtrain.estimator.add_metrics import add_metrics
 from graphtrain.estimator.estimator import Estimator
 from graphtrain.estimator.run_config import RunConfig
 from graphtrain.estimator.session_hooks import (
@@ -24,6 +25,7 @@ from graphtrain.estimator.session_hooks import (
 )
 from graphtrain.estimator.spec import EstimatorSpec, EvalSpec, ModeKeys, TrainSpec
 from graphtrain.estimator.train_and_evaluate import train_and_evaluate
+from graphtrain.estimator.warm_start import VocabInfo, WarmStartSettings
 from graphtrain.export.best_exporter import BestExporter
 from graphtrain.export.exporters import Exporter, FinalExporter, LatestExporter
 
@@ -55,6 +57,9 @@ __all__ = [
     "StopAtStepHook",
     "SummarySaverHook",
     "TrainSpec",
+    "VocabInfo",
+    "WarmStartSettings",
+    "add_metrics",
     "experimental",
     "export",
     "inputs",
