@@ -4,7 +4,7 @@ import os
 
 import _quiet  # noqa: F401
 from absl import flags
-from benchmarks import learning, line_search, loop, peers, report, step
+from benchmarks import estimator, learning, line_search, loop, peers, report, step
 
 from graphtrain import app
 from graphtrain.errors import UsageError
@@ -13,6 +13,7 @@ SPEED = {
     "step": step.measure,
     "line_search": line_search.measure,
     "loop": loop.measure,
+    "estimator": estimator.measure,
     "peers": peers.measure,
 }
 LEARNING = "learning"
