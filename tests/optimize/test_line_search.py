@@ -202,25 +202,30 @@ def test_a_trial_draws_the_same_dropout_mask(graph_mode):
 
 
 def test_a_batch_is_fetched_once_and_passes_are_counted(flow_mode):
-    batches, forwards = [], []
+    seen = []
 
-    def count(value, seen):
-        seen.append(1)
-        return value
+    def count(name, value):
+        def counted(value):
+            seen.append(name)
+            return value
+
+        return tf.reshape(tf1.py_func(counted, [value], value.dtype), value.shape)
+
+    @tf.custom_gradient
+    def passed(value):
+        return count("forward", value), lambda gradient: count("backward", gradient)
 
     batch = tf1.data.make_one_shot_iterator(tf.data.Dataset.range(100)).get_next()
-    batch = tf1.py_func(lambda value: count(value, batches), [batch], tf.int64)
+    batch = tf.cast(count("batch", batch), tf.float32)
     w = tf1.get_variable("w", initializer=1.0)
-    forward = tf.stop_gradient(tf1.py_func(lambda value: count(value, forwards), [w], tf.float32))
-    loss = (w - 3.0) ** 2 + 0 * forward + 0 * tf.cast(batch, tf.float32)
-    loss.set_shape([])
     optimizer = LineSearchOptimizer(
         tf1.train.GradientDescentOptimizer(100.0), shrink=0.5, self_test=False
     )
-    train_op = optimizer.minimize(loss)
+    train_op = optimizer.minimize((passed(tf.identity(w)) - 3.0) ** 2 + 0 * batch)
     with initialized_session() as session:
         _, trials = session.run([train_op, optimizer.trials])
-    assert (trials, len(forwards), len(batches)) == (8, 1 + 8, 1)
+    counts = {name: seen.count(name) for name in seen}
+    assert (trials, counts) == (8, {"batch": 1, "forward": 1 + 8, "backward": 1})
 
 
 def test_moving_averages_move_once_whatever_the_trials(graph_mode):
