@@ -252,6 +252,7 @@ def run_config_from_flags(flag_values, *, steps_per_epoch=None, save_every_epoch
     speed = {}
     if "steps_per_run" in flag_values:
         speed["steps_per_run"] = flag_values.steps_per_run
+        speed["report_time"] = flag_values.report_time
         speed["session_config"] = session_config_from_flags(flag_values)
     return RunConfig(
         model_dir=flag_values.model_dir,

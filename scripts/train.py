@@ -10,6 +10,7 @@ from absl import flags as absl_flags
 
 import graphtrain
 from graphtrain import app, datasets, flags, hooks, models
+from graphtrain.estimator import time_report
 from graphtrain.session import checkpoints
 
 tf1 = tf.compat.v1
@@ -37,13 +38,19 @@ def main(values):
     step = _step_reached(values.model_dir)
     if step >= max_steps:
         print(f"{values.model_dir} is at step {step} of {max_steps}: there is nothing left to do.")
-        return
+        return 0
     _saved_run.save(values)
     print(_plan(values, data, steps_per_epoch, step, max_steps), flush=True)
-    metrics = _train(values, data, steps_per_epoch, max_steps)
+    with graphtrain.saving_on_signals() as signals:
+        metrics = _train(values, data, steps_per_epoch, max_steps)
+    if signals.received is not None:
+        step = _step_reached(values.model_dir)
+        print(f"stopped by {signals.received} at step {step}: the same command goes on there")
+        return signals.exit_code
     print(f"test accuracy: {metrics['accuracy']:.4f} at step {metrics['global_step']}")
     print(f"checkpoints:   {os.path.abspath(values.model_dir)}")
     print(f"to see more:   tensorboard --logdir={os.path.abspath(values.model_dir)}")
+    return 0
 
 
 def _train(values, data, steps_per_epoch, max_steps):
@@ -92,6 +99,8 @@ def _train(values, data, steps_per_epoch, max_steps):
             eval_input_fn, steps=None, exporters=[_EvaluationReport(progress.write)]
         ),
     )
+    if values.report_time:
+        print(*time_report.lines(classifier.last_train_result.secs), sep="\n")
     return metrics
 
 

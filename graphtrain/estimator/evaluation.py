@@ -6,7 +6,7 @@ import tensorflow as tf
 from graphtrain import checks
 from graphtrain.errors import UsageError
 from graphtrain.estimator import spec as specs
-from graphtrain.session import checkpoints, inputs, monitored, restore
+from graphtrain.session import checkpoints, inputs, monitored, restore, signals
 
 tf1 = tf.compat.v1
 
@@ -26,7 +26,7 @@ def evaluate(model, input_fn, eval_dir, *, steps=None, hooks=None, checkpoint_pa
     checkpoint_path = checkpoint_path or checkpoints.newest(model.model_dir)
     if checkpoint_path is None:
         tf1.logging.info("no checkpoint in %s, evaluating initial values", model.model_dir)
-    with tf.Graph().as_default():
+    with model.watch.timing("evaluation"), tf.Graph().as_default():
         model.start_graph()
         features, labels = model.call_input_fn(input_fn, specs.ModeKeys.EVAL)
         spec = model.call_model_fn(features, labels, specs.ModeKeys.EVAL)
@@ -71,6 +71,7 @@ def _update(session, updates, steps):
     """Takes batches into the metrics until there are `steps` or no more; returns how many."""
     batches = 0
     while batches != steps and not session.should_stop():
+        signals.raise_if_stop_is_requested("the evaluation")
         try:
             session.run(updates)
         except tf.errors.OutOfRangeError as error:

@@ -15,6 +15,7 @@ from graphtrain.estimator.run_config import RunConfig, default_session_config
 from graphtrain.estimator.spec import EstimatorSpec
 from graphtrain.estimator.warm_start import WarmStart
 from graphtrain.session import global_step, inputs
+from graphtrain.session.stopwatch import Stopwatch
 
 tf1 = tf.compat.v1
 
@@ -30,12 +31,14 @@ class Model:
       config: `RunConfig` whose `model_dir` is set.
       params: what the model_fn and the input_fns get as `params`.
       warm_start: `WarmStart` of a training that begins anew.
+      watch: `Stopwatch` of what the time goes to.
     """
 
     model_fn: typing.Callable
     config: RunConfig
     params: typing.Any
     warm_start: WarmStart
+    watch: Stopwatch = dataclasses.field(default_factory=Stopwatch)
 
     @property
     def model_dir(self):
@@ -137,6 +140,19 @@ def check_model_fn(model_fn, params):
         raise UsageError(
             f"The model_fn {model_fn!r} has no argument named params, but the Estimator was given "
             f"params={params!r}."
+        )
+
+
+def check_one_process(config):
+    """Refuses a RunConfig by which this process would train beside others, each on its own.
+
+    Raises:
+      UsageError: TF_CONFIG describes a cluster.
+    """
+    if (config.num_worker_replicas, config.num_ps_replicas) != (1, 0):
+        raise UsageError(
+            f"TF_CONFIG makes this process {config.task_type!r} {config.task_id} of a cluster, "
+            "but a model is trained by one process: unset TF_CONFIG."
         )
 
 

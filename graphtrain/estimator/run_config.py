@@ -33,6 +33,7 @@ _REPLACEABLE = (
     "session_creation_timeout_secs",
     "checkpoint_save_graph_def",
     "steps_per_run",
+    "report_time",
     "safety",
 )
 
@@ -75,6 +76,8 @@ class RunConfig(ClusterProperties):
         times the first steps and chooses. More save time on small models. Runs are shorter where
         a step limit, a checkpoint, a summary or a hook of ours wants a step; hooks of others are
         called once a run, and a signal is heard at its end.
+      report_time: bool, whether the graph measures its waits for input and its searches, for
+        `Estimator.last_train_result.secs`.
       safety: `SafetyConfig`: what a run does about interruptions, damage and numbers that are
         not finite.
 
@@ -109,6 +112,7 @@ class RunConfig(ClusterProperties):
         session_creation_timeout_secs=7200,
         checkpoint_save_graph_def=True,
         steps_per_run=1,
+        report_time=False,
         safety=None,
     ):
         if save_checkpoints_steps is _NOT_GIVEN and save_checkpoints_secs is _NOT_GIVEN:
@@ -133,6 +137,7 @@ class RunConfig(ClusterProperties):
             session_creation_timeout_secs=session_creation_timeout_secs,
             checkpoint_save_graph_def=checkpoint_save_graph_def,
             steps_per_run=steps_per_run,
+            report_time=report_time,
             safety=SafetyConfig() if safety is None else safety,
         )
 
@@ -224,6 +229,11 @@ class RunConfig(ClusterProperties):
     def safety(self):
         """The `SafetyConfig`."""
         return self._safety
+
+    @property
+    def report_time(self):
+        """Whether the graph measures its waits for input and its searches."""
+        return self._report_time
 
     @property
     def steps_per_run(self):

@@ -96,5 +96,6 @@ CHECKS = {
     "session_creation_timeout_secs": _number(above=0),
     "checkpoint_save_graph_def": _flag,
     "steps_per_run": _steps_per_run,
+    "report_time": _flag,
     "safety": _safety,
 }

@@ -1,13 +1,15 @@
 """Estimator.train: the graph, the default hooks, and the session of a training run."""
 
+import dataclasses
+
 import tensorflow as tf
 
 from graphtrain import checks
 from graphtrain.errors import UsageError
 from graphtrain.estimator import spec as specs
-from graphtrain.estimator import update_ops
+from graphtrain.estimator import time_report, update_ops
 from graphtrain.hooks.log_values import LogValuesHook
-from graphtrain.session import checkpoints, loop, monitored
+from graphtrain.session import checkpoints, graph_times, loop, monitored
 from graphtrain.session.saver_hook import SaverHook
 
 tf1 = tf.compat.v1
@@ -46,27 +48,42 @@ def train(
             max_steps,
         )
         return loop.TrainResult(finished_step, None, loop.MAX_STEPS)
+    watch, before = model.watch, dict(model.watch.secs)
     with tf.Graph().as_default() as graph, graph.device(model.config.device_fn):
-        model.start_graph()
-        features, labels = model.call_input_fn(input_fn, specs.ModeKeys.TRAIN)
-        spec = model.call_model_fn(features, labels, specs.ModeKeys.TRAIN)
-        model.warm_start.apply(model.model_dir)
-        train_op = update_ops.with_update_ops(spec.train_op)
-        update_ops.warn_of_averages_that_stand_still(train_op)
-        _summarize_loss(spec.loss)
-        steps_per_run = model.config.steps_per_run
-        train_step = loop.prepare(train_op, spec.loss, several_steps=steps_per_run != 1)
-        with _session(model, spec, train_step, hooks, listeners) as session:
-            on_session(session)
-            result = loop.run(
-                session,
-                train_step,
-                steps=steps,
-                max_steps=max_steps,
-                steps_per_run=steps_per_run,
-            )
+        with watch.timing("start"):
+            spec, train_step, times = _build(model, input_fn)
+            session = _session(model, spec, hooks, listeners)
+        with session:
+            with watch.timing("steps"):
+                on_session(session)
+                result = loop.run(
+                    session,
+                    train_step,
+                    steps=steps,
+                    max_steps=max_steps,
+                    steps_per_run=model.config.steps_per_run,
+                )
+            in_graph = {} if times is None else session.run_without_hooks(times.secs)
+    result = dataclasses.replace(result, secs=time_report.spent(watch, before, in_graph))
     _report(result)
     return result
+
+
+def _build(model, input_fn):
+    """Builds the graph of the training; returns its spec, step and times (or None)."""
+    model.start_graph()
+    features, labels = model.call_input_fn(input_fn, specs.ModeKeys.TRAIN)
+    spec = model.call_model_fn(features, labels, specs.ModeKeys.TRAIN)
+    model.warm_start.apply(model.model_dir)
+    train_op = update_ops.with_update_ops(spec.train_op)
+    update_ops.warn_of_averages_that_stand_still(train_op)
+    _summarize_loss(spec.loss)
+    times = None
+    if model.config.report_time:
+        times = graph_times.GraphTimes(tf1.get_default_graph())
+        train_op = tf.group(train_op, times.op)
+    several_steps = model.config.steps_per_run != 1
+    return spec, loop.prepare(train_op, spec.loss, several_steps=several_steps), times
 
 
 def _checked_limits(steps, max_steps):
@@ -106,7 +123,7 @@ def _tag(scalar_summary):
     return None if tag is None else tag.item()
 
 
-def _session(model, spec, train_step, hooks, listeners):
+def _session(model, spec, hooks, listeners):
     """Opens the session with our default hooks, each only where the user has none like it."""
     config = model.config
     checkpoints.use_own_saver(
@@ -152,7 +169,7 @@ def _saver_hooks(model, scaffold, users_hooks, listeners):
                 save_steps=config.save_checkpoints_steps,
                 save_secs=config.save_checkpoints_secs,
                 scaffold=scaffold,
-                listeners=list(listeners),
+                listeners=time_report.timed_saves(model.watch, listeners),
                 save_graph_def=config.checkpoint_save_graph_def,
             )
         ]

@@ -21,6 +21,9 @@ from graphtrain.optimize.searched_step import SearchSettings, searched_step
 
 tf1 = tf.compat.v1
 
+# The graph collection of the tensors that say how long the searches of a run took.
+SEARCH_SECS = "graphtrain_search_secs"
+
 
 class Differentiated(typing.NamedTuple):
     """A loss that gradients were computed of, and how to evaluate it again."""
@@ -263,6 +266,7 @@ class LineSearchOptimizer(tf1.train.Optimizer):
         return found[0]
 
     def _report(self, step):
+        tf1.add_to_collection(SEARCH_SECS, step.search_secs)
         self.loss_before, self.loss_after = step.loss_before, step.loss_after
         self.scale, self.trials = step.scale, step.trials
         self.accepted, self.searched = step.accepted, step.searched

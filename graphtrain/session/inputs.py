@@ -154,6 +154,11 @@ def can_end(graph):
     return bool(graph.get_collection(INPUT_SOURCES))
 
 
+def sources(graph):
+    """Returns the ops that bring the declared input of `graph`, such as an iterator's get_next."""
+    return graph.get_collection(INPUT_SOURCES)
+
+
 def is_end_of_input(error, graph):
     """Says whether an error means that the input of `graph` has ended.
 
@@ -175,9 +180,8 @@ def is_end_of_input(error, graph):
         return False
     if error.op is None:
         return _GET_NEXT_IN_A_FUNCTION.search(error.message) is not None
-    sources = graph.get_collection(INPUT_SOURCES)
-    if sources:
-        return error.op in sources
+    if can_end(graph):
+        return error.op in sources(graph)
     return error.op.graph is graph and _ENDS.fullmatch(error.op.type) is not None
 
 

@@ -28,12 +28,15 @@ class TrainResult:
       loss: float, the loss of the last step; None if no step was made.
       reason: "max_steps", "end_of_data" or "stop_requested".
       stop_reason: str, what `request_stop` of the session was told; None if it was not called.
+      secs: dict from "start", "steps", "saves" and so on to the seconds spent on them, where an
+        Estimator trained.
     """
 
     global_step: int
     loss: float | None
     reason: str
     stop_reason: str | None = None
+    secs: dict = dataclasses.field(default_factory=dict, compare=False, repr=False)
 
 
 @dataclasses.dataclass(frozen=True)

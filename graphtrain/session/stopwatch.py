@@ -29,14 +29,22 @@ class Stopwatch:
     @contextlib.contextmanager
     def timing(self, what):
         """Counts the time of a `with` block as spent on `what`."""
-        self._count()
-        self.secs.setdefault(what, 0.0)
-        self._running.append(what)
+        self.start(what)
         try:
             yield
         finally:
-            self._count()
-            self._running.pop()
+            self.stop()
+
+    def start(self, what):
+        """Counts the time from now on as spent on `what`, until `stop`."""
+        self._count()
+        self.secs.setdefault(what, 0.0)
+        self._running.append(what)
+
+    def stop(self):
+        """Ends what was started last, and goes on with what was before."""
+        self._count()
+        self._running.pop()
 
     def _count(self):
         now = self._clock()

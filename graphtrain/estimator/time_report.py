@@ -1,0 +1,60 @@
+"""What the time of a training went to."""
+
+import tensorflow as tf
+
+tf1 = tf.compat.v1
+
+
+def timed_saves(watch, listeners):
+    """Returns listeners of a saver, with two of ours around them that time the saves.
+
+    Args:
+      watch: `Stopwatch`.
+      listeners: list of `tf.compat.v1.train.CheckpointSaverListener`.
+    """
+    return [_Begins(watch), *listeners, _Ends(watch)]
+
+
+class _Begins(tf1.train.CheckpointSaverListener):
+    def __init__(self, watch):
+        self._watch = watch
+
+    def before_save(self, session, global_step_value):
+        self._watch.start("saves")
+
+
+class _Ends(_Begins):
+    def before_save(self, session, global_step_value):
+        pass
+
+    def after_save(self, session, global_step_value):
+        self._watch.stop()
+
+
+def spent(watch, before, in_graph):
+    """Returns a dict of seconds by what they were spent on.
+
+    Args:
+      watch: `Stopwatch`.
+      before: what its `secs` were when the training began.
+      in_graph: dict of seconds that the graph measured in its steps.
+    """
+    secs = {what: total - before.get(what, 0.0) for what, total in watch.secs.items()}
+    secs["steps"] = max(secs["steps"] - sum(in_graph.values()), 0.0)
+    return {**secs, **in_graph}
+
+
+def lines(secs):
+    """Returns the lines of a table of seconds, the greatest first.
+
+    Args:
+      secs: dict of what to seconds, as `TrainResult.secs` is.
+
+    Example:
+      >>> print(*lines({"start": 1.0, "steps": 3.0}), sep="\\n")
+      steps               3.0 s   75 %
+      start               1.0 s   25 %
+    """
+    whole = max(sum(secs.values()), 1e-9)
+    ordered = sorted(secs.items(), key=lambda item: -item[1])
+    return [f"{what:16} {value:6.1f} s {100 * value / whole:4.0f} %" for what, value in ordered]
