@@ -6,6 +6,7 @@ import tensorflow as tf
 
 from graphtrain.estimator.estimator import Estimator
 from graphtrain.estimator.spec import EvalSpec, TrainSpec
+from graphtrain.session import signals
 
 tf1 = tf.compat.v1
 
@@ -82,15 +83,12 @@ class _EvaluationListener(tf1.train.CheckpointSaverListener):
         if self._is_first_save:
             self._is_first_save = False
             return
-        self._evaluate(global_step_value)
         reached = self._max_steps is not None and global_step_value >= self._max_steps
-        self._export(is_final=reached)
+        self._evaluate_and_export(global_step_value, is_final=reached)
 
     def end(self, session, global_step_value):
-        if self._evaluated_step != global_step_value:
-            self._evaluate(global_step_value)
         if not self._was_final:
-            self._export(is_final=True)
+            self._evaluate_and_export(global_step_value, is_final=True)
 
     def _evaluate(self, step):
         spec = self._eval_spec
@@ -98,6 +96,16 @@ class _EvaluationListener(tf1.train.CheckpointSaverListener):
             spec.input_fn, steps=spec.steps, hooks=spec.hooks, name=spec.name
         )
         self._evaluated_step = step
+
+    def _evaluate_and_export(self, step, *, is_final):
+        """Evaluates, if it has not been done, and exports, unless a signal has asked to end."""
+        try:
+            signals.raise_if_stop_is_requested("the evaluation")
+            if self._evaluated_step != step:
+                self._evaluate(step)
+            self._export(is_final=is_final)
+        except signals.Interrupted as error:
+            tf1.logging.warning("%s", error)
 
     def _export(self, *, is_final):
         estimator = self._estimator

@@ -1,3 +1,7 @@
+import os
+import signal
+import time
+
 import pytest
 import tensorflow as tf
 import tiny
@@ -102,3 +106,32 @@ def test_without_checkpoints(tmp_path):
             graphtrain.TrainSpec(tiny.ones(), max_steps=2),
             graphtrain.EvalSpec(tiny.ones(2)),
         )
+
+
+class SendsSigterm(tf1.train.SessionRunHook):
+    """Sends this process a SIGTERM at its third run."""
+
+    def begin(self):
+        self._runs = 0
+
+    def after_run(self, run_context, run_values):
+        self._runs += 1
+        if self._runs == 3:
+            os.kill(os.getpid(), signal.SIGTERM)
+            # Signals are heard by another thread.
+            time.sleep(0.05)
+
+
+def test_a_signal_breaks_off_an_evaluation(tmp_path):
+    estimator = tiny.halving(tmp_path, save_checkpoints_steps=10)
+    eval_spec = graphtrain.EvalSpec(tiny.ones(100), steps=None, hooks=[SendsSigterm()])
+    with graphtrain.saving_on_signals() as heard:
+        metrics, _ = graphtrain.train_and_evaluate(
+            estimator, graphtrain.TrainSpec(tiny.ones(), max_steps=40), eval_spec
+        )
+    assert metrics is None
+    assert heard.received == "SIGTERM"
+    assert estimator.last_train_result.stop_reason == "SIGTERM"
+    assert estimator.latest_checkpoint().endswith(f"-{estimator.last_train_result.global_step}")
+    assert estimator.last_train_result.global_step in (10, 11)
+    assert not os.path.exists(estimator.eval_dir())

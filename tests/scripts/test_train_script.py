@@ -173,3 +173,18 @@ def test_a_killed_run_goes_on_to_the_same_step(scripts, tmp_path):
     assert (code, stderr) == (0, "")
     assert f"continuing at step {reached}, to step 3000" in stdout
     assert checkpoints.global_step_of(checkpoints.newest(str(tmp_path))) == 3000
+
+
+def test_a_run_that_is_told_to_stop_saves_and_says_how_to_go_on(scripts, tmp_path):
+    args = ["--model=mlp", "--train_step=normal", "--optimizer=adam", "--max_steps=100000"]
+    process = scripts.start("train", *args, "--log_steps=50", f"--model_dir={tmp_path}")
+    lines = []
+    for line in process.stdout:
+        lines.append(line)
+        if line.startswith("step 50/"):
+            process.send_signal(signal.SIGTERM)
+    process.wait()
+    step = checkpoints.global_step_of(checkpoints.newest(str(tmp_path)))
+    assert step >= 50
+    assert process.returncode == 75
+    assert lines[-1] == f"stopped by SIGTERM at step {step}: the same command goes on there\n"
