@@ -16,6 +16,12 @@ def test_a_chief_stops_at_the_step(tmp_path):
     assert estimator.last_train_result.global_step == 7
 
 
+def test_a_worker_gets_a_hook_that_waits(tmp_path, monkeypatch):
+    tiny_curve.as_worker(monkeypatch)
+    hook = experimental.make_stop_at_checkpoint_step_hook(tiny_curve.estimator(tmp_path), 7)
+    assert isinstance(hook, StopAtCheckpointStepHook)
+
+
 def test_a_worker_waits_for_the_checkpoint(tmp_path):
     chief = tiny_curve.estimator(tmp_path)
     chief.train(tiny_curve.input_fn, max_steps=2)

@@ -88,6 +88,13 @@ def test_a_worker_follows_the_flag_of_the_chief():
         assert worker.should_stop()
 
 
+def test_each_process_gets_the_hook_of_its_task(tmp_path, monkeypatch):
+    chief = experimental.make_early_stopping_hook(tiny_curve.estimator(tmp_path), lambda: False)
+    tiny_curve.as_worker(monkeypatch)
+    worker = experimental.make_early_stopping_hook(tiny_curve.estimator(tmp_path), lambda: False)
+    assert (type(chief), type(worker)) == (DecidingHook, FollowingHook)
+
+
 def test_it_works_in_tensorflows_session(graph):
     train_op = tf1.assign_add(tf1.train.get_or_create_global_step(), 1)
     answers = iter([False, False, True])

@@ -44,3 +44,9 @@ def test_what_cannot_be_used(tmp_path):
     estimator = tiny_curve.estimator(tmp_path)
     with pytest.raises(UsageError, match="every_n_iter=0"):
         experimental.InMemoryEvaluatorHook(estimator, tiny_curve.one_batch, every_n_iter=0)
+
+
+def test_parameter_servers_are_refused(tmp_path, monkeypatch):
+    tiny_curve.as_worker(monkeypatch)
+    with pytest.raises(UsageError, match="cannot be used with parameter servers"):
+        experimental.InMemoryEvaluatorHook(tiny_curve.estimator(tmp_path), tiny_curve.one_batch)

@@ -1,4 +1,6 @@
-"""A model whose loss and accuracy at each step are what a test says they are."""
+"""A model whose loss and score at each step are what a test says they are."""
+
+import json
 
 import tensorflow as tf
 
@@ -39,3 +41,10 @@ def train_and_evaluate(trained, hooks, *, max_steps=200):
         graphtrain.EvalSpec(one_batch),
     )
     return trained.last_train_result
+
+
+def as_worker(monkeypatch):
+    """Makes this process the second worker of a cluster with a parameter server."""
+    cluster = {"chief": ["a:1"], "worker": ["b:1", "c:1"], "ps": ["d:1"]}
+    task = {"type": "worker", "index": 1}
+    monkeypatch.setenv("TF_CONFIG", json.dumps({"cluster": cluster, "task": task}))
