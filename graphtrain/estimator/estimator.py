@@ -135,7 +135,7 @@ class Estimator:
           UsageError: steps and max_steps are both given, a value makes no sense, or a run of
             the train_op does not raise the global step by exactly 1.
         """
-        self._check_one_process()
+        model.check_one_process(self.config)
         try:
             self._last_train_result = training.train(
                 self._model,
@@ -382,14 +382,6 @@ class Estimator:
                 f"There is no variable {name!r} in {path}; there are {', '.join(names)}."
             )
         return tf.train.load_variable(path, name)
-
-    def _check_one_process(self):
-        config = self.config
-        if (config.num_worker_replicas, config.num_ps_replicas) != (1, 0):
-            raise UsageError(
-                f"TF_CONFIG makes this process {config.task_type!r} {config.task_id} of a cluster, "
-                "but a model is trained by one process: unset TF_CONFIG."
-            )
 
     def _running_session(self, method):
         if self._session is None:

@@ -22,6 +22,7 @@ INPUT_SOURCES = "graphtrain_input_sources"
 
 _ENDS = re.compile(r"(\w*IteratorGetNext\w*|QueueDequeue\w*|ReaderRead\w*)")
 _ENDS_IF_DECLARED = re.compile(_ENDS.pattern + r"|\w*PyFunc\w*")
+_NODE = re.compile(r"\{\{node (\S+)\}\}")
 _GET_NEXT_IN_A_FUNCTION = re.compile(r"\{\{node (\S*/)?\w*IteratorGetNext\w*\}\}")
 
 
@@ -178,11 +179,22 @@ def is_end_of_input(error, graph):
     """
     if not isinstance(error, tf.errors.OutOfRangeError):
         return False
-    if error.op is None:
+    op = error.op or _op_named_in(error.message, graph)
+    if op is None:
         return _GET_NEXT_IN_A_FUNCTION.search(error.message) is not None
     if can_end(graph):
-        return error.op in sources(graph)
-    return error.op.graph is graph and _ENDS.fullmatch(error.op.type) is not None
+        return op in sources(graph)
+    return op.graph is graph and _ENDS.fullmatch(op.type) is not None
+
+
+def _op_named_in(message, graph):
+    """Returns the op of the graph that an error's message names: a callable's error has no op."""
+    for name in _NODE.findall(message):
+        try:
+            return graph.get_operation_by_name(name)
+        except KeyError:
+            continue  # It is inside a function.
+    return None
 
 
 def _declare_sources(tensors):
