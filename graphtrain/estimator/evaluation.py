@@ -6,7 +6,7 @@ import tensorflow as tf
 from graphtrain import checks
 from graphtrain.errors import UsageError
 from graphtrain.estimator import spec as specs
-from graphtrain.session import checkpoints, inputs, monitored, restore, signals
+from graphtrain.session import checkpoint_files, checkpoints, inputs, monitored, restore, signals
 
 tf1 = tf.compat.v1
 
@@ -17,15 +17,30 @@ _GLOBAL_STEP = "global_step"
 def evaluate(model, input_fn, eval_dir, *, steps=None, hooks=None, checkpoint_path=None):
     """Evaluates a model and writes the metrics into `eval_dir`; see `Estimator.evaluate`.
 
+    A trainer beside it may delete the newest checkpoint while it is read: then the one that is
+    the newest by then is evaluated.
+
     Returns:
       Dict of metric name to numpy value, `loss` and `global_step` included.
     """
     specs.checked_input_fn(input_fn)
     hooks = specs.checked_hooks("hooks", hooks)
     steps = None if steps is None else checks.whole("steps", steps)
-    checkpoint_path = checkpoint_path or checkpoints.newest(model.model_dir)
-    if checkpoint_path is None:
-        tf1.logging.info("no checkpoint in %s, evaluating initial values", model.model_dir)
+    if checkpoint_path is not None:
+        return _evaluate(model, input_fn, eval_dir, steps, hooks, checkpoint_path)
+    while True:
+        newest = checkpoints.newest(model.model_dir)
+        if newest is None:
+            tf1.logging.info("no checkpoint in %s, evaluating initial values", model.model_dir)
+        try:
+            return _evaluate(model, input_fn, eval_dir, steps, hooks, newest)
+        except (UsageError, tf.errors.OpError):
+            if newest is None or checkpoint_files.exists(newest):
+                raise
+            tf1.logging.info("%s was deleted before it was evaluated", newest)
+
+
+def _evaluate(model, input_fn, eval_dir, steps, hooks, checkpoint_path):
     with model.watch.timing("evaluation"), tf.Graph().as_default():
         model.start_graph()
         features, labels = model.call_input_fn(input_fn, specs.ModeKeys.EVAL)

@@ -45,7 +45,8 @@ class EstimatorSpec(
       predictions: tensor or dict of name to tensor, the first dimension the batch.
       loss: scalar tensor, or one of shape [1].
       train_op: op or tensor that makes one training step and advances the global step by 1.
-      eval_metric_ops: dict of name to `(value, update_op)`, as `tf.compat.v1.metrics` returns.
+      eval_metric_ops: dict of name to `(value, update_op)`, as `tf.compat.v1.metrics` returns, or
+        to a metric object of `tf_keras` that has been called once.
       export_outputs: dict of signature name to `ExportOutput`; by default the predictions.
       training_chief_hooks: iterable of session hooks for the chief in training.
       training_hooks: iterable of session hooks for every worker in training.
@@ -163,9 +164,9 @@ class EvalSpec(
         `export(estimator, export_path, checkpoint_path, eval_result,
         is_the_final_export)`.
       start_delay_secs: seconds that an evaluator process waits before it starts.
-      throttle_secs: seconds that an evaluator process lets pass between two evaluations.
-        Evaluation in the training process does not look at a clock: every checkpoint is
-        evaluated.
+      throttle_secs: seconds that pass at least between the starts of two evaluations; checkpoints
+        saved in between are left out. None evaluates every checkpoint. The last one is evaluated
+        always.
 
     Raises:
       UsageError: a number out of range, or exporters' names that are not unique.
@@ -186,11 +187,13 @@ class EvalSpec(
         hooks=None,
         exporters=None,
         start_delay_secs=120,
-        throttle_secs=600,
+        throttle_secs=None,
     ):
         """Validates the arguments; see the class."""
         if steps is not None:
             steps = math.ceil(checks.real("steps", steps, above=0))
+        if throttle_secs is not None:
+            throttle_secs = checks.real("throttle_secs", throttle_secs, at_least=0)
         if name is not None and not isinstance(name, str):
             raise TypeError(f"name must be a str, got {name!r}.")
         return super().__new__(
@@ -201,7 +204,7 @@ class EvalSpec(
             hooks=checked_hooks("hooks", hooks),
             exporters=_checked_exporters(exporters),
             start_delay_secs=checks.real("start_delay_secs", start_delay_secs, at_least=0),
-            throttle_secs=checks.real("throttle_secs", throttle_secs, at_least=0),
+            throttle_secs=throttle_secs,
         )
 
 
@@ -283,15 +286,28 @@ def _checked_metrics(eval_metric_ops):
         return {}
     if not isinstance(eval_metric_ops, dict):
         raise TypeError(f"eval_metric_ops must be a dict, got {eval_metric_ops!r}.")
-    for key, value in eval_metric_ops.items():
-        if not isinstance(value, tuple) or len(value) != 2:
-            raise TypeError(
-                f"eval_metric_ops[{key!r}] must be a tuple (value, update_op), as "
-                f"tf.compat.v1.metrics returns, got {value!r}."
-            )
+    metrics = {key: _metric_ops(key, value) for key, value in eval_metric_ops.items()}
+    for key, value in metrics.items():
         for part in tf.nest.flatten(value):
             _check_op_or_tensor(f"eval_metric_ops[{key!r}]", part)
-    return dict(eval_metric_ops)
+    return metrics
+
+
+def _metric_ops(key, metric):
+    """Returns (value, update_op) of a pair or of a metric object, whose variables become local."""
+    if isinstance(metric, tuple) and len(metric) == 2:
+        return metric
+    if not getattr(metric, "updates", None):
+        raise TypeError(
+            f"eval_metric_ops[{key!r}] must be a tuple (value, update_op), as "
+            f"tf.compat.v1.metrics returns, or a metric object of tf_keras that has been called "
+            f"once, got {metric!r}. Metric objects of Keras 3 do not work in graphs."
+        )
+    for variable in metric.variables:
+        for collection in (tf1.GraphKeys.LOCAL_VARIABLES, tf1.GraphKeys.METRIC_VARIABLES):
+            if all(variable is not known for known in tf1.get_collection(collection)):
+                tf1.add_to_collection(collection, variable)
+    return metric.result(), tf.group(*metric.updates)
 
 
 def _checked_exporters(exporters):

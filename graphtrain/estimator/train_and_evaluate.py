@@ -1,6 +1,8 @@
 """train_and_evaluate: one training session, and an evaluation of each checkpoint it saves."""
 
+import math
 import os
+import time
 
 import tensorflow as tf
 
@@ -14,9 +16,10 @@ tf1 = tf.compat.v1
 def train_and_evaluate(estimator, train_spec, eval_spec):
     """Trains in one session, evaluates each checkpoint that it saves, and exports.
 
-    How often is `RunConfig.save_checkpoints_steps` or `save_checkpoints_secs`. The last
-    checkpoint is evaluated always, and given to the exporters as the final one. Started again
-    after it had reached `max_steps`, it changes no file.
+    How often is `RunConfig.save_checkpoints_steps` or `save_checkpoints_secs`, unless
+    `EvalSpec.throttle_secs` makes it less often. The last checkpoint is evaluated always, and
+    given to the exporters as the final one. Started again after it had reached `max_steps`, it
+    changes no file.
 
     Args:
       estimator: `Estimator`.
@@ -71,6 +74,7 @@ class _EvaluationListener(tf1.train.CheckpointSaverListener):
         self._estimator = estimator
         self._eval_spec = eval_spec
         self._max_steps = max_steps
+        self._next_evaluation = -math.inf
         self.metrics = None
         self.export_results = None
 
@@ -84,6 +88,13 @@ class _EvaluationListener(tf1.train.CheckpointSaverListener):
             self._is_first_save = False
             return
         reached = self._max_steps is not None and global_step_value >= self._max_steps
+        if not reached and time.monotonic() < self._next_evaluation:
+            tf1.logging.info(
+                "checkpoint %d is not evaluated, by throttle_secs=%s",
+                global_step_value,
+                self._eval_spec.throttle_secs,
+            )
+            return
         self._evaluate_and_export(global_step_value, is_final=reached)
 
     def end(self, session, global_step_value):
@@ -92,6 +103,7 @@ class _EvaluationListener(tf1.train.CheckpointSaverListener):
 
     def _evaluate(self, step):
         spec = self._eval_spec
+        self._next_evaluation = time.monotonic() + (spec.throttle_secs or 0)
         self.metrics = self._estimator.evaluate(
             spec.input_fn, steps=spec.steps, hooks=spec.hooks, name=spec.name
         )

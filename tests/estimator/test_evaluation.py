@@ -1,3 +1,6 @@
+import logging
+import pathlib
+
 import pytest
 import tensorflow as tf
 import tiny
@@ -121,3 +124,26 @@ def test_an_error_in_the_model_is_no_end_of_data(estimator):
 
     with pytest.raises(tf.errors.OutOfRangeError, match="broken"):
         graphtrain.Estimator(model_fn, estimator.model_dir).evaluate(tiny.ones(batches=2))
+
+
+def test_a_checkpoint_that_is_deleted_meanwhile(tmp_path, caplog):
+    caplog.set_level(logging.INFO, "tensorflow")
+    estimator = tiny.halving(tmp_path, save_checkpoints_steps=1).train(tiny.ones(), max_steps=3)
+    deleted = []
+
+    def input_fn():
+        if len(deleted) < 2:
+            deleted.append(estimator.latest_checkpoint())
+            for path in tmp_path.glob(f"{pathlib.Path(deleted[-1]).name}.*"):
+                path.unlink()
+        return tiny.ones(2)()
+
+    assert estimator.evaluate(input_fn)["global_step"] == 1
+    assert [path[-1] for path in deleted] == ["3", "2"]
+    assert f"{tmp_path}/model.ckpt-3 was deleted before it was evaluated" in caplog.text
+
+
+def test_an_error_that_is_no_deletion_goes_through(tmp_path):
+    estimator = tiny.halving(tmp_path).train(tiny.ones(), max_steps=1)
+    with pytest.raises(graphtrain.UsageError, match="The input of the evaluation is empty"):
+        estimator.evaluate(tiny.ones(0))

@@ -125,7 +125,7 @@ def test_train_spec():
 
 def test_eval_spec():
     spec = graphtrain.EvalSpec(len, exporters=NamedExporter("last"))
-    assert (spec.steps, spec.start_delay_secs, spec.throttle_secs) == (100, 120, 600)
+    assert (spec.steps, spec.start_delay_secs, spec.throttle_secs) == (100, 120, None)
     assert [exporter.name for exporter in spec.exporters] == ["last"]
     assert graphtrain.EvalSpec(len, steps=None).steps is None
     with pytest.raises(graphtrain.UsageError, match="steps=0 cannot be used"):
@@ -143,3 +143,39 @@ def test_exporters_are_told_apart_by_name():
         graphtrain.EvalSpec(len, exporters=[NamedExporter("")])
     with pytest.raises(TypeError, match="must have a method export"):
         graphtrain.EvalSpec(len, exporters=["last"])
+
+
+class MetricObject:
+    """What metric objects of tf_keras are like: ops in the graph once it was called."""
+
+    def __init__(self):
+        self._total = tf1.get_variable("total", initializer=0.0, collections=[])
+        self.variables, self.updates = [self._total], []
+
+    def __call__(self, value):
+        self.updates.append(tf1.assign_add(self._total, value))
+
+    def result(self):
+        return self._total.read_value()
+
+
+def test_metric_objects(graph):
+    metric = MetricObject()
+    metric(2.0)
+    loss = tf.constant(1.0)
+    spec = graphtrain.EstimatorSpec("eval", loss=loss, eval_metric_ops={"total": metric})
+    value, update = spec.eval_metric_ops["total"]
+    (local,) = tf1.local_variables()
+    assert tf1.get_collection(tf1.GraphKeys.METRIC_VARIABLES) == [local]
+    with tf1.Session() as session:
+        session.run(tf1.local_variables_initializer())
+        session.run([update, update])
+        session.run(update)
+        assert session.run(value) == 4.0
+
+
+def test_metric_objects_of_keras_3_are_refused(graph):
+    loss = tf.constant(1.0)
+    metrics = {"mean": tf.keras.metrics.Mean()}
+    with pytest.raises(TypeError, match="Metric objects of Keras 3 do not work in graphs"):
+        graphtrain.EstimatorSpec("eval", loss=loss, eval_metric_ops=metrics)

@@ -23,12 +23,12 @@ class Recorder:
         return f"export {len(self.calls)}"
 
 
-def run(model_dir, *, max_steps, batches=None, exporters=None, hooks=None, every_steps=10):
+def run(model_dir, *, max_steps, batches=None, hooks=None, every_steps=10, **eval_settings):
     estimator = tiny.halving(model_dir, save_checkpoints_steps=every_steps)
     return graphtrain.train_and_evaluate(
         estimator,
         graphtrain.TrainSpec(tiny.ones(batches), max_steps=max_steps, hooks=hooks),
-        graphtrain.EvalSpec(tiny.ones(2), steps=None, exporters=exporters),
+        graphtrain.EvalSpec(tiny.ones(2), steps=None, **eval_settings),
     )
 
 
@@ -54,6 +54,28 @@ def test_it_trains_in_one_session(tmp_path):
 def test_a_last_step_that_was_due_is_evaluated_once(tmp_path):
     run(tmp_path, max_steps=20)
     assert [step for step, _ in tiny.scalars(tmp_path / "eval", "error")] == [10, 20]
+
+
+def test_a_throttle_leaves_out_all_but_the_last(tmp_path):
+    exporter = Recorder()
+    run(tmp_path, max_steps=45, throttle_secs=10_000, exporters=exporter)
+    assert [step for step, _ in tiny.scalars(tmp_path / "eval", "error")] == [10, 45]
+    assert exporter.calls == [(10, False), (45, True)]
+
+
+def test_no_throttle_is_none_at_all(tmp_path):
+    run(tmp_path, max_steps=25, throttle_secs=0, start_delay_secs=10_000)
+    assert [step for step, _ in tiny.scalars(tmp_path / "eval", "error")] == [10, 20, 25]
+
+
+def test_the_reason_of_the_end_is_kept(tmp_path):
+    estimator = tiny.halving(tmp_path)
+    graphtrain.train_and_evaluate(
+        estimator,
+        graphtrain.TrainSpec(tiny.ones(3), max_steps=4.5),
+        graphtrain.EvalSpec(tiny.ones(2)),
+    )
+    assert estimator.last_train_result.reason == "end_of_data"
 
 
 def test_a_restart_goes_on(tmp_path):
