@@ -108,5 +108,6 @@ def _is_of(part, name):
 def _listed(directory):
     try:
         return tf.io.gfile.listdir(directory or ".")
-    except tf.errors.NotFoundError:
+    except (tf.errors.NotFoundError, tf.errors.FailedPreconditionError):
+        # The second is a directory's name that is a file's.
         return []

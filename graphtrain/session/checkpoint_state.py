@@ -96,7 +96,8 @@ def _lines(path):
     try:
         with tf.io.gfile.GFile(path, "rb") as file:
             return file.read().decode(errors="replace").splitlines()
-    except tf.errors.NotFoundError:
+    except (tf.errors.NotFoundError, tf.errors.FailedPreconditionError):
+        # The second is a directory's name that is a file's.
         return []
 
 

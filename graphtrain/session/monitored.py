@@ -1,5 +1,6 @@
 """MonitoredTrainingSession: TensorFlow's, with a session creator, a saver and an end of ours."""
 
+import contextlib
 import os
 
 import tensorflow as tf
@@ -18,6 +19,7 @@ from graphtrain.session import (
 )
 from graphtrain.session.safety import SafetyConfig
 from graphtrain.session.saver_hook import SaverHook
+from graphtrain.session.writer_lock import WriterLock
 
 tf1 = tf.compat.v1
 
@@ -39,6 +41,7 @@ class MonitoredSession(tf1.train.MonitoredSession):
       scaffold: `tf.compat.v1.train.Scaffold`, whose saver `save_now` uses; None if it is unused.
       checkpoint_dir: str, where `save_now` saves to, or None.
       ends_on_signals: bool, whether `should_stop` hears the signals of `saving_on_signals`.
+      lock: `WriterLock` to hold as long as the session is open, or None.
     """
 
     def __init__(
@@ -50,19 +53,37 @@ class MonitoredSession(tf1.train.MonitoredSession):
         scaffold=None,
         checkpoint_dir=None,
         ends_on_signals=False,
+        lock=None,
     ):
         self._own_hooks = tuple(hooks or ())
         self._stop_reason = None
         self._ends_on_signals = ends_on_signals
         self._scaffold = scaffold
         self._checkpoint_dir = checkpoint_dir
+        self._lock = lock
         hook_calls.tell_session(self._own_hooks, self)
+        if lock is not None:
+            lock.acquire()
         try:
             with hook_calls.explained(self._own_hooks):
                 super().__init__(session_creator, list(self._own_hooks), stop_grace_period_secs)
-        except Exception as error:
+        except BaseException as error:
             hook_calls.tell_error(self._own_hooks, error)
+            self._release_lock()
             raise
+
+    @contextlib.contextmanager
+    def _closing(self):
+        signals.step_is_done()
+        try:
+            with hook_calls.explained(self._own_hooks):
+                yield
+        finally:
+            self._release_lock()
+
+    def _release_lock(self):
+        if self._lock is not None:
+            self._lock.release()
 
     def run(self, fetches, feed_dict=None, options=None, run_metadata=None):
         """Runs ops, with the hooks; see `tf.compat.v1.Session.run`."""
@@ -156,13 +177,11 @@ class MonitoredSession(tf1.train.MonitoredSession):
 
     def close(self):
         """Closes the session; the hooks' `end` runs."""
-        signals.step_is_done()
-        with hook_calls.explained(self._own_hooks):
+        with self._closing():
             super().close()
 
     def __exit__(self, exception_type, exception, traceback):
         """Closes the session; see the class."""
-        signals.step_is_done()
         is_end = isinstance(exception, StopIteration) or inputs.is_end_of_input(
             exception, self.graph
         )
@@ -175,7 +194,7 @@ class MonitoredSession(tf1.train.MonitoredSession):
             )
             # TensorFlow takes the type alone for the end of the data.
             exception_type = RuntimeError
-        with hook_calls.explained(self._own_hooks):
+        with self._closing():
             is_handled = super().__exit__(exception_type, exception, traceback)
         if isinstance(exception, RuntimeError):
             hook_calls.raise_explained(exception, self._own_hooks)
@@ -305,9 +324,11 @@ def MonitoredTrainingSession(  # noqa: N802 (TensorFlow's name)
             )
         )
     all_hooks.extend(hooks or ())
+    lock = None
     for hook in all_hooks:
         if isinstance(hook, SaverHook):
             hook.use(safety, positions)
+            lock = WriterLock(hook.directory) if safety.single_writer else None
     all_hooks.append(restore.RestoredStepGuard(creator))
     return MonitoredSession(
         creator,
@@ -316,6 +337,7 @@ def MonitoredTrainingSession(  # noqa: N802 (TensorFlow's name)
         scaffold=scaffold,
         checkpoint_dir=checkpoint_dir or None,
         ends_on_signals=True,
+        lock=lock,
     )
 
 

@@ -72,12 +72,13 @@ class SaverHook(tf1.train.CheckpointSaverHook, QuietHook):
         self._safety = SafetyConfig()
         self._clock = clock
         self._positions = None
+        self._stepped_session = None
         self._failed_saves = 0
 
     @property
-    def listeners(self):
-        """The list of those who are told of saves."""
-        return self._listeners
+    def directory(self):
+        """Str, where checkpoints are saved."""
+        return self._directory
 
     def use(self, safety, positions):
         """Takes the settings of the session: it calls this before `begin`.
@@ -113,6 +114,7 @@ class SaverHook(tf1.train.CheckpointSaverHook, QuietHook):
             self.save(session)
         self._due_at = self._clock() + (self._every_secs or 0)
         self._retry_at = None
+        self._stepped_session = None
 
     def steps_until_due(self):
         """Returns in how many steps a save is due."""
@@ -135,7 +137,7 @@ class SaverHook(tf1.train.CheckpointSaverHook, QuietHook):
     def after_run(self, run_context, run_values):
         """Saves, if a save is due."""
         signals.step_is_done()
-        session = run_context.session
+        session = self._stepped_session = run_context.session
         before, self._step = self._step, self._coming
         if not self._is_due(before):
             return
@@ -150,6 +152,20 @@ class SaverHook(tf1.train.CheckpointSaverHook, QuietHook):
             self.save(session)
         for listener in self._listeners:
             listener.end(session, self._step)
+
+    def on_error(self, error):
+        """Saves what has not been saved, if the error came from between two steps.
+
+        One that came out of a step may have left half of it in the variables.
+        """
+        in_step = (tf.errors.OpError, tf1.train.NanLossDuringTrainingError)
+        session = self._stepped_session
+        if session is None or isinstance(error, in_step):
+            return
+        self._step = int(session.run(self._global_step))
+        if self._step != self._saved_step:
+            self._finite_check.run(session, self._step)
+            self._write(session)
 
     def save(self, session):
         """Saves a checkpoint now.
@@ -168,6 +184,11 @@ class SaverHook(tf1.train.CheckpointSaverHook, QuietHook):
         self._step = int(session.run(self._global_step))
         self._finite_check.run(session, self._step)
         self._tell("before_save", session)
+        self._write(session)
+        self._failed_saves = 0
+        return self._saved_path, self._tell("after_save", session)
+
+    def _write(self, session):
         self._saved_path = self._writer.write(
             session,
             self._saver_in_use(),
@@ -176,10 +197,10 @@ class SaverHook(tf1.train.CheckpointSaverHook, QuietHook):
             with_graph=self._with_graph,
         )
         self._saved_step = self._step
-        self._failed_saves = 0
-        self._note_in_events()
+        status = tf1.SessionLog.CHECKPOINT
+        log = tf1.SessionLog(status=status, checkpoint_path=self._saved_path)
+        self._events.add_session_log(log, self._step)
         tf1.logging.info("saved %s", self._saved_path)
-        return self._saved_path, self._tell("after_save", session)
 
     def save_variables_as_they_are(self, session):
         """Saves what can be saved while a step, in another thread, waits for its input.
@@ -252,11 +273,6 @@ class SaverHook(tf1.train.CheckpointSaverHook, QuietHook):
         self._events.add_meta_graph(
             tf1.train.export_meta_graph(graph=graph, saver_def=self._saver_in_use().saver_def)
         )
-
-    def _note_in_events(self):
-        status = tf1.SessionLog.CHECKPOINT
-        log = tf1.SessionLog(status=status, checkpoint_path=self._saved_path)
-        self._events.add_session_log(log, self._step)
 
 
 def _first_line(error):

@@ -16,7 +16,7 @@ from graphtrain.session.checkpoint_writer import CheckpointWriter
 tf1 = tf.compat.v1
 
 
-def train(directory, *, to_step, every=5, hooks=(), **safety):
+def train(directory, *, to_step, every=5, on_step=lambda step: None, **safety):
     """Trains a counter to a global step, saving every so many; returns the first step made."""
     with tf.Graph().as_default():
         step = tf1.train.get_or_create_global_step()
@@ -31,7 +31,6 @@ def train(directory, *, to_step, every=5, hooks=(), **safety):
         with graphtrain.MonitoredTrainingSession(
             checkpoint_dir=str(directory),
             save_checkpoint_steps=every,
-            hooks=list(hooks),
             log_step_count_steps=None,
             save_summaries_steps=0,
             safety=graphtrain.SafetyConfig(**safety),
@@ -40,6 +39,7 @@ def train(directory, *, to_step, every=5, hooks=(), **safety):
             while reached < to_step:
                 reached = int(session.run(train_op))
                 first = first or reached
+                on_step(reached)
         return first
 
 
@@ -271,3 +271,24 @@ def test_tensorflow_reads_the_state_file(run):
     with tf.Graph().as_default():
         state = tf1.train.get_checkpoint_state(str(run))
     assert list(state.all_model_checkpoint_paths)[-1] == f"{run}/model.ckpt-21"
+
+
+def test_an_error_between_two_steps_loses_no_step(tmp_path):
+    def fails_at_7(step):
+        if step == 7:
+            raise KeyError("mine")
+
+    with pytest.raises(KeyError, match="mine"):
+        train(tmp_path, to_step=20, on_step=fails_at_7)
+    assert checkpoints.newest(str(tmp_path)).endswith("-7")
+    assert train(tmp_path, to_step=8) == 8
+
+
+def test_an_error_in_a_step_may_have_left_half_of_it(tmp_path):
+    def fails_at_7(step):
+        if step == 7:
+            raise tf.errors.InternalError(None, None, "half a step")
+
+    with pytest.raises(tf.errors.InternalError):
+        train(tmp_path, to_step=20, on_step=fails_at_7)
+    assert checkpoints.newest(str(tmp_path)).endswith("-5")
