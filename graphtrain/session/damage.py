@@ -6,6 +6,7 @@ import os
 import tensorflow as tf
 
 from graphtrain.session import checkpoint_files
+from graphtrain.session.error_text import in_one_line
 
 tf1 = tf.compat.v1
 
@@ -31,7 +32,7 @@ def fault_of(path):
     try:
         return _fault(path, _marks_of_files(path))
     except (tf.errors.OpError, OSError) as error:
-        return _short(error)
+        return in_one_line(error)
 
 
 @functools.lru_cache(maxsize=64)
@@ -50,7 +51,7 @@ def _fault(path, marks_of_files):
     # TensorFlow tells of damage by about every error it has: a short file, for example, is an
     # OutOfRangeError, which elsewhere is the end of the data.
     except Exception as error:
-        return _short(error)
+        return in_one_line(error)
     return None
 
 
@@ -73,8 +74,3 @@ def _read_variants(path, names):
             dtypes=[tf.variant] * len(names),
         )
         session.run(tensors[0].op)
-
-
-def _short(error):
-    message = getattr(error, "message", None) or str(error)
-    return " ".join(message.split("\n\nDetected at")[0].split())[:300]

@@ -6,12 +6,12 @@ restored at all. So positions have ops of their own here, run after the iterator
 """
 
 import os
-import re
 
 import tensorflow as tf
 
 from graphtrain.optimize import graph_walk
 from graphtrain.session import inputs
+from graphtrain.session.error_text import in_one_line
 
 tf1 = tf.compat.v1
 
@@ -20,7 +20,6 @@ LARGE_BYTES = 100_000_000
 _PREFIX = "input_position/"
 _POSITIONS = "graphtrain_input_positions"
 _IGNORE_STATE_OF_OPS, _FAIL_IF_OPS_HAVE_STATE = 1, 2
-_REASON = re.compile(r"^((\w+) (is stateful|does not support checkpointing).*)$", re.MULTILINE)
 
 
 def of_default_graph():
@@ -98,7 +97,7 @@ class InputPositions:
             try:
                 session.run(iterator.save, {self._prefix: path})
             except (tf.errors.UnimplementedError, tf.errors.FailedPreconditionError) as error:
-                self._give_up(iterator, _reason_in(error))
+                self._give_up(iterator, in_one_line(error))
                 continue
             paths.append(path)
             size += sum(tf.io.gfile.stat(file).length for file in tf.io.gfile.glob(f"{path}.*"))
@@ -130,7 +129,7 @@ class InputPositions:
             tf1.logging.warning(
                 "the input's position in %s does not fit the input, which starts anew: %s",
                 path,
-                error.message.splitlines()[-1],
+                in_one_line(error),
             )
             inputs.initialize(session)
             return False
@@ -192,7 +191,7 @@ class _Iterator:
         try:
             session.run(self._checked)
         except tf.errors.OpError as error:
-            return _reason_in(error)
+            return in_one_line(error)
         return None
 
     def op_types(self, function_ops):
@@ -236,8 +235,3 @@ def _functions_called(node):
         if value.HasField("func"):
             yield value.func.name
         yield from (function.name for function in value.list.func)
-
-
-def _reason_in(error):
-    match = _REASON.search(error.message)
-    return match[1] if match else error.message.splitlines()[0]

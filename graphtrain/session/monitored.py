@@ -14,6 +14,7 @@ from graphtrain.session import (
     hook_calls,
     input_position,
     inputs,
+    recovery,
     restore,
     signals,
 )
@@ -42,6 +43,7 @@ class MonitoredSession(tf1.train.MonitoredSession):
       checkpoint_dir: str, where `save_now` saves to, or None.
       ends_on_signals: bool, whether `should_stop` hears the signals of `saving_on_signals`.
       lock: `WriterLock` to hold as long as the session is open, or None.
+      recoveries: `Recoveries` of the session creator; errors of hooks are not retried then.
     """
 
     def __init__(
@@ -54,6 +56,7 @@ class MonitoredSession(tf1.train.MonitoredSession):
         checkpoint_dir=None,
         ends_on_signals=False,
         lock=None,
+        recoveries=None,
     ):
         self._own_hooks = tuple(hooks or ())
         self._stop_reason = None
@@ -64,9 +67,12 @@ class MonitoredSession(tf1.train.MonitoredSession):
         hook_calls.tell_session(self._own_hooks, self)
         if lock is not None:
             lock.acquire()
+        called = list(self._own_hooks)
+        if recoveries is not None:
+            called = [recovery.NotRetried(hook, recoveries) for hook in called]
         try:
-            with hook_calls.explained(self._own_hooks):
-                super().__init__(session_creator, list(self._own_hooks), stop_grace_period_secs)
+            with hook_calls.explained(self._own_hooks), recovery.hook_errors_as_they_were():
+                super().__init__(session_creator, called, stop_grace_period_secs)
         except BaseException as error:
             hook_calls.tell_error(self._own_hooks, error)
             self._release_lock()
@@ -87,11 +93,13 @@ class MonitoredSession(tf1.train.MonitoredSession):
 
     def run(self, fetches, feed_dict=None, options=None, run_metadata=None):
         """Runs ops, with the hooks; see `tf.compat.v1.Session.run`."""
-        try:
+        with hook_calls.explained(self._own_hooks), recovery.hook_errors_as_they_were():
             return super().run(fetches, feed_dict, options, run_metadata)
-        except RuntimeError as error:
-            hook_calls.raise_explained(error, self._own_hooks)
-            raise
+
+    def run_step_fn(self, step_fn):
+        """Calls `step_fn`; see `tf.compat.v1.train.MonitoredSession.run_step_fn`."""
+        with recovery.hook_errors_as_they_were():
+            return super().run_step_fn(step_fn)
 
     def run_without_hooks(self, fetches, feed_dict=None):
         """Runs ops that are no training step, such as an evaluation: no hook sees it.
@@ -328,6 +336,7 @@ def MonitoredTrainingSession(  # noqa: N802 (TensorFlow's name)
     for hook in all_hooks:
         if isinstance(hook, SaverHook):
             hook.use(safety, positions)
+            creator.ask_for_last_step(lambda hook=hook: hook.step)
             lock = WriterLock(hook.directory) if safety.single_writer else None
     all_hooks.append(restore.RestoredStepGuard(creator))
     return MonitoredSession(
@@ -338,6 +347,7 @@ def MonitoredTrainingSession(  # noqa: N802 (TensorFlow's name)
         checkpoint_dir=checkpoint_dir or None,
         ends_on_signals=True,
         lock=lock,
+        recoveries=creator.recoveries,
     )
 
 

@@ -4,6 +4,7 @@ import tensorflow as tf
 
 from graphtrain.errors import UsageError
 from graphtrain.session import checkpoints, fitting_saver, input_position, inputs, retention
+from graphtrain.session.recovery import Recoveries
 from graphtrain.session.safety import SafetyConfig
 
 tf1 = tf.compat.v1
@@ -41,6 +42,12 @@ class RestoringSessionCreator(tf1.train.SessionCreator):
         self._positions = positions
         self._safety = safety or SafetyConfig()
         self._restored_step = None
+        self._last_step = lambda: None
+        self.recoveries = Recoveries(self._safety.max_recoveries)
+
+    def ask_for_last_step(self, last_step):
+        """Takes a function that returns the last step made, to tell how many a loss has cost."""
+        self._last_step = last_step
 
     @property
     def restored_step(self):
@@ -49,6 +56,7 @@ class RestoringSessionCreator(tf1.train.SessionCreator):
 
     def create_session(self):
         """Returns a new session: variables restored or initialized, iterators initialized."""
+        self.recoveries.begin_session()
         path = self._checkpoint_path
         if self._checkpoint_dir:
             path = checkpoints.newest(self._checkpoint_dir)
@@ -57,6 +65,7 @@ class RestoringSessionCreator(tf1.train.SessionCreator):
             scaffold, self._master, self._config, checkpoint_filename_with_path=path
         ).create_session()
         inputs.initialize(session)
+        self.recoveries.watch(session)
         if self._checkpoint_dir:
             self._report(session, path)
             self._place_input(session, path)
@@ -75,6 +84,7 @@ class RestoringSessionCreator(tf1.train.SessionCreator):
     def _report(self, session, path):
         step = int(session.run(tf1.train.get_global_step()))
         self._restored_step = step if path else None
+        self.recoveries.report(self._last_step(), step)
         if path:
             # The saver goes on deleting old checkpoints where the last run stopped.
             retention.tell(self._scaffold.saver, self._checkpoint_dir)

@@ -18,6 +18,8 @@ class SafetyConfig:
         batches from its input as steps were made, to end up in the same place.
       max_failed_saves: int >= 0, how many periodic saves may fail one after another (disk full,
         say) before training ends with the error.
+      max_recoveries: int >= 0, how often a lost session (a machine of a cluster that went away)
+        is made anew, before training ends with the error.
       single_writer: whether a lock file keeps a second process from training in the directory.
 
     Raises:
@@ -31,10 +33,12 @@ class SafetyConfig:
     save_input_position: bool = True
     skip_input_ahead: bool = False
     max_failed_saves: int = 5
+    max_recoveries: int = 10
     single_writer: bool = True
 
     def __post_init__(self):
         for name in ("save_input_position", "skip_input_ahead", "single_writer"):
             if not isinstance(getattr(self, name), bool):
                 raise UsageError(f"{name} must be True or False, got {getattr(self, name)!r}")
-        checks.whole("max_failed_saves", self.max_failed_saves, at_least=0)
+        for name in ("max_failed_saves", "max_recoveries"):
+            checks.whole(name, getattr(self, name), at_least=0)

@@ -14,6 +14,7 @@ from graphtrain.session import (
     signals,
 )
 from graphtrain.session.checkpoint_writer import CheckpointWriter
+from graphtrain.session.error_text import in_one_line
 from graphtrain.session.safety import SafetyConfig
 
 tf1 = tf.compat.v1
@@ -72,8 +73,14 @@ class SaverHook(tf1.train.CheckpointSaverHook, QuietHook):
         self._safety = SafetyConfig()
         self._clock = clock
         self._positions = None
+        self._step = None
         self._stepped_session = None
         self._failed_saves = 0
+
+    @property
+    def step(self):
+        """Int, the global step as far as it is known; None before the first session."""
+        return self._step
 
     @property
     def directory(self):
@@ -235,7 +242,7 @@ class SaverHook(tf1.train.CheckpointSaverHook, QuietHook):
                 "the checkpoint of step %d could not be saved (%s); the newest is %s; trying "
                 "again in %d seconds (failure %d, the run ends at %d)",
                 self._step,
-                _first_line(error),
+                in_one_line(error),
                 self._saved_path,
                 RETRY_SECS,
                 self._failed_saves,
@@ -273,7 +280,3 @@ class SaverHook(tf1.train.CheckpointSaverHook, QuietHook):
         self._events.add_meta_graph(
             tf1.train.export_meta_graph(graph=graph, saver_def=self._saver_in_use().saver_def)
         )
-
-
-def _first_line(error):
-    return (getattr(error, "message", None) or str(error)).strip().splitlines()[0]
