@@ -3,6 +3,7 @@
 import tensorflow as tf
 
 from graphtrain.hooks._periodic import PeriodicHook
+from graphtrain.hooks.finite_histograms import without_bad_histograms
 
 tf1 = tf.compat.v1
 
@@ -36,23 +37,32 @@ class SummaryHook(PeriodicHook):
         self._scaffold = scaffold
 
     def begin(self):
-        """Opens the event file."""
+        """Finds the summary op; opens the event file."""
         super().begin()
-        self._summary_op = None if self._scaffold else tf1.summary.merge_all()
+        summary_op = self._summary_op()
+        if summary_op is not None:
+            self._tensors["summary"], self._histograms = without_bad_histograms(summary_op)
         self._writer = tf1.summary.FileWriterCache.get(self._output_dir)
-
-    def after_create_session(self, session, coord):
-        """Finds the summary op: a scaffold has it only now."""
-        super().after_create_session(session, coord)
-        summary_op = self._scaffold.summary_op if self._scaffold else self._summary_op
-        self._tensors = {} if summary_op is None else {"summary": summary_op}
 
     def report(self, step, values):
         """Writes the summaries of this step."""
-        if values:
-            self._writer.add_summary(values["summary"], step)
+        if not values:
+            return
+        self._writer.add_summary(values["summary"], step)
+        if self._histograms:
+            written = {value.tag for value in tf1.Summary.FromString(values["summary"]).value}
+            for tag in set(self._histograms) - written:
+                tf1.logging.warning(
+                    "no histogram of %s at step %d: its values are not finite", tag, step
+                )
 
     def end(self, session):
         """Flushes the event file."""
         del session
         self._writer.flush()
+
+    def _summary_op(self):
+        if self._scaffold is not None and self._scaffold.summary_op is not None:
+            return self._scaffold.summary_op
+        given = tf1.get_collection(tf1.GraphKeys.SUMMARY_OP)
+        return given[0] if given else tf1.summary.merge_all()

@@ -18,6 +18,7 @@ from graphtrain.session import (
     restore,
     signals,
 )
+from graphtrain.session.event_marks import EventMarks
 from graphtrain.session.safety import SafetyConfig
 from graphtrain.session.saver_hook import SaverHook
 from graphtrain.session.writer_lock import WriterLock
@@ -309,8 +310,9 @@ def MonitoredTrainingSession(  # noqa: N802 (TensorFlow's name)
         positions=positions,
         safety=safety,
     )
-    all_hooks = list(chief_only_hooks or ())
     summary_dir = summary_dir or checkpoint_dir
+    all_hooks = [EventMarks(summary_dir)] if summary_dir else []
+    all_hooks.extend(chief_only_hooks or ())
     if summary_dir and _none_unless_positive(log_step_count_steps):
         all_hooks.append(StepRateHook(every_steps=log_step_count_steps, output_dir=summary_dir))
     if summary_dir and save_summaries:
