@@ -55,8 +55,9 @@ class LineSearchOptimizer(tf1.train.Optimizer):
     scalar: the wrapped optimizer's step led uphill), `search_secs` (float64 scalar).
 
     Several such optimizers may step in one `session.run`, each over variables of its own: each
-    sees the others' variables as they were before the run. With ref variables (not resource
-    variables) this cannot be had: run them one after the other.
+    sees the others' variables as they were before the run. This cannot be had with ref variables
+    (not resource variables), nor where only another optimizer's loss reads rows of a table
+    (`tf.gather`), or reads a variable inside a function or a loop: run those one after the other.
 
     Args:
       optimizer: the `tf.compat.v1.train.Optimizer` that takes the step.
@@ -79,7 +80,7 @@ class LineSearchOptimizer(tf1.train.Optimizer):
         the less the scales change; steps in between take the scale accepted last.
       relative_tolerance: a trial may miss the condition by this part of the loss before the step,
         in [0, 1), so that rounding at a flat spot ends the search; None is 0 for "decrease" and
-        twice the rounding error of the loss's dtype for the other conditions.
+        twice the rounding error of float32 (float64 for a float64 loss) for the other conditions.
       self_test: whether the first step of a session checks that the loss, evaluated again at the
         same weights, is the same.
       name: a name for the optimizer.

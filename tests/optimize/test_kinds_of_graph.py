@@ -267,7 +267,7 @@ WAYS = [clipped, bare_gradients, averaged_over_towers, accumulated, gradients_in
 
 
 @pytest.mark.parametrize("way", WAYS)
-def test_ways_to_apply_gradients(graph_mode, way):
+def test_ways_to_apply_gradients(flow_mode, way):
     def build(optimizer):
         loss = while_loop(batch())
         return loss, way(loss, optimizer)

@@ -253,6 +253,23 @@ def test_gradients_changed_between_compute_and_apply(graph_mode):
         np.testing.assert_array_equal(session.run(w), np.full(4, 2.0, np.float32))
 
 
+@pytest.mark.parametrize(("sign", "uphill"), [(1.0, False), (-1.0, True)])
+def test_rows_left_out_between_compute_and_apply(graph_mode, sign, uphill):
+    w = tf1.get_variable("w", initializer=np.ones((6, 2), np.float32))
+    optimizer = LineSearchOptimizer(
+        tf1.train.GradientDescentOptimizer(0.125), condition="armijo", on_ascent="restore"
+    )
+    ((gradient, _),) = optimizer.compute_gradients(
+        tf.reduce_sum(tf.square(tf.gather(w, [1, 3, 3]))), var_list=[w]
+    )
+    first = tf.IndexedSlices(sign * gradient.values[:1], gradient.indices[:1])
+    train_op = optimizer.apply_gradients([(first, w)])
+    with initialized_session() as session:
+        told = session.run([optimizer.ascent, optimizer.accepted, train_op])
+        assert told[:2] == [uphill, not uphill]
+        assert session.run(w)[1].tolist() == ([1.0, 1.0] if uphill else [0.75, 0.75])
+
+
 def test_the_floor_may_follow_the_rate(graph_mode):
     rate = tf1.get_variable("rate", initializer=1.0, trainable=False)
     w = tf1.get_variable("w", initializer=1.0)

@@ -1,5 +1,6 @@
 """The check that the loss, evaluated again at the same weights, is the loss."""
 
+import numpy as np
 import pytest
 import tensorflow as tf
 
@@ -17,7 +18,7 @@ class Counter:
 
     def __call__(self, w):
         self.calls += 1
-        return w * 0 + self._shown * self.calls
+        return np.float32(self._shown * self.calls)
 
     def train_op(self, **search):
         w = tf1.get_variable("w", initializer=1.0)

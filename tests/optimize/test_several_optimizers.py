@@ -108,7 +108,7 @@ class ReferenceSteps:
 
 @pytest.mark.parametrize("build", [gan, wide_and_deep])
 @pytest.mark.parametrize("makers", [(searched, searched), (searched, plain), (plain, searched)])
-def test_twenty_runs_are_those_of_the_reference(flow_mode, build, makers):
+def test_twenty_runs_are_those_of_the_reference(graph, build, makers):
     random = np.random.RandomState(0)
     feeds = [{"x:0": random.randn(8, 4).astype(np.float32)} for _ in range(20)]
     with own_session(lambda _: build(*makers), lambda: None) as (session, _, steps):
