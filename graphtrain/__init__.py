@@ -7,6 +7,8 @@ from graphtrain.estimator.run_config import RunConfig
 from graphtrain.estimator.spec import EstimatorSpec, EvalSpec, ModeKeys, TrainSpec
 from graphtrain.estimator.train_and_evaluate import train_and_evaluate
 from graphtrain.estimator.warm_start import VocabInfo, WarmStartSettings
+from graphtrain.export.best_exporter import BestExporter
+from graphtrain.export.exporters import Exporter, FinalExporter, LatestExporter
 from graphtrain.optimize.gradient_accumulation import GradientAccumulationOptimizer
 from graphtrain.optimize.line_search import LineSearchOptimizer
 from graphtrain.optimize.moving_average import MovingAverageOptimizer
@@ -19,11 +21,15 @@ from graphtrain.session.signals import saving_on_signals
 __version__ = "0.1.0"
 
 __all__ = [
+    "BestExporter",
     "DataError",
     "Estimator",
     "EstimatorSpec",
     "EvalSpec",
+    "Exporter",
+    "FinalExporter",
     "GradientAccumulationOptimizer",
+    "LatestExporter",
     "LineSearchOptimizer",
     "ModeKeys",
     "MonitoredTrainingSession",
