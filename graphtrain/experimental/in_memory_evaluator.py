@@ -39,7 +39,7 @@ class InMemoryEvaluatorHook(PeriodicHook):
       ...     return graphtrain.EstimatorSpec(mode, features, loss, tf1.assign_add(step, 1))
       >>> def input_fn():
       ...     return tf.data.Dataset.from_tensors(1.0)
-      >>> estimator = graphtrain.Estimator(model_fn, "run")
+      >>> estimator = graphtrain.Estimator(model_fn, "evaluated_run")
       >>> hook = InMemoryEvaluatorHook(estimator, input_fn, every_n_iter=2)
       >>> _ = estimator.train(lambda: tf.constant(1.0), hooks=[hook], max_steps=3)
       >>> list(graphtrain.evaluation_events.read_metrics(estimator.eval_dir()))

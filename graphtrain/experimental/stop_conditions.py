@@ -47,12 +47,12 @@ def stop_if_higher_hook(
       >>> def input_fn():
       ...     return tf.data.Dataset.from_tensors(1.0)
       >>> estimator = graphtrain.Estimator(
-      ...     model_fn, "run", graphtrain.RunConfig(save_checkpoints_steps=1))
+      ...     model_fn, "stopped_run", graphtrain.RunConfig(save_checkpoints_steps=1))
       >>> hook = stop_if_lower_hook(
       ...     estimator, "loss", 0.3, run_every_secs=None, run_every_steps=1)
       >>> _ = graphtrain.train_and_evaluate(
       ...     estimator,
-      ...     graphtrain.TrainSpec(lambda: tf.constant(1.0), hooks=[hook]),
+      ...     graphtrain.TrainSpec(lambda: tf.constant(1.0), max_steps=9, hooks=[hook]),
       ...     graphtrain.EvalSpec(input_fn))
       >>> estimator.last_train_result.stop_reason
       'loss = 0.25 at step 3 is lower than 0.3'
