@@ -17,6 +17,7 @@ from graphtrain._flag_kinds import FlagGroup, as_number
 from graphtrain.errors import UsageError
 from graphtrain.estimator import RunConfig
 from graphtrain.optimize import optimizers, schedules
+from graphtrain.safety_flags import define_safety_flags, safety_from_flags  # noqa: F401
 from graphtrain.session.session_config import session_config
 
 # The script that calls one of the functions owns the flags: its --helpshort shows them.
@@ -230,8 +231,8 @@ def run_config_from_flags(flag_values, *, steps_per_epoch=None, save_every_epoch
     """Builds the RunConfig of the flags of `define_run_flags`.
 
     Args:
-      flag_values: parsed absl FlagValues; those of `define_session_flags` are used if they are
-        there.
+      flag_values: parsed absl FlagValues; those of `define_session_flags` and of
+        `define_safety_flags` are used if they are there.
       steps_per_epoch: int, steps in one pass over the training data; None if unknown.
       save_every_epochs: int, the checkpoint interval if no flag gives one.
 
@@ -249,11 +250,13 @@ def run_config_from_flags(flag_values, *, steps_per_epoch=None, save_every_epoch
                 "give --save_checkpoints_steps or --save_checkpoints_secs."
             )
         steps = (flag_values.save_checkpoints_epochs or save_every_epochs) * steps_per_epoch
-    speed = {}
+    more = {}
+    if "single_writer" in flag_values:
+        more["safety"] = safety_from_flags(flag_values)
     if "steps_per_run" in flag_values:
-        speed["steps_per_run"] = flag_values.steps_per_run
-        speed["report_time"] = flag_values.report_time
-        speed["session_config"] = session_config_from_flags(flag_values)
+        more["steps_per_run"] = flag_values.steps_per_run
+        more["report_time"] = flag_values.report_time
+        more["session_config"] = session_config_from_flags(flag_values)
     return RunConfig(
         model_dir=flag_values.model_dir,
         tf_random_seed=flag_values.seed,
@@ -262,7 +265,7 @@ def run_config_from_flags(flag_values, *, steps_per_epoch=None, save_every_epoch
         save_checkpoints_secs=secs,
         keep_checkpoint_max=flag_values.keep_checkpoint_max,
         log_step_count_steps=flag_values.log_steps,
-        **speed,
+        **more,
     )
 
 

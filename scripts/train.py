@@ -26,6 +26,7 @@ def define_flags(flag_values=absl_flags.FLAGS):
     flags.define_train_step_flags(flag_values)
     flags.define_run_flags(flag_values)
     flags.define_session_flags(flag_values)
+    flags.define_safety_flags(flag_values)
 
 
 def main(values):

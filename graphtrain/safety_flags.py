@@ -1,0 +1,54 @@
+"""absl flags of what a run does about interruptions and damage; see `SafetyConfig`."""
+
+import dataclasses
+
+from absl import flags
+
+from graphtrain._flag_kinds import FlagGroup
+from graphtrain.session.safety import SafetyConfig
+
+# The script that calls one of the functions owns the flags: its --helpshort shows them.
+flags.disclaim_key_flags()
+
+_HELP = {
+    "save_input_position": "save where the input is, so that a resumed run gets the same batches",
+    "skip_input_ahead": "resumed without a saved position, take the batches of earlier steps first",
+    "max_failed_saves": "how many saves may fail in a row (disk full, say) before training ends",
+    "max_recoveries": "how often a lost session is made anew before training ends",
+    "single_writer": "refuse to train where another process does",
+}
+
+
+def define_safety_flags(flag_values=flags.FLAGS):
+    """Defines a flag for each setting of `SafetyConfig`.
+
+    Args:
+      flag_values: the absl FlagValues to define them on; a second call changes nothing.
+    """
+    group = FlagGroup(flag_values, first_flag="max_failed_saves")
+    if group.is_defined:
+        return
+    for field in dataclasses.fields(SafetyConfig):
+        if isinstance(field.default, bool):
+            group.switch(field.name, field.default, _HELP[field.name])
+        else:
+            group.whole(field.name, field.default, _HELP[field.name], at_least=0)
+
+
+def safety_from_flags(flag_values):
+    """Builds the SafetyConfig of the flags of `define_safety_flags`.
+
+    Args:
+      flag_values: parsed absl FlagValues.
+
+    Returns:
+      SafetyConfig.
+
+    >>> values = flags.FlagValues()
+    >>> define_safety_flags(values)
+    >>> _ = values(["train.py", "--nosingle_writer"])
+    >>> safety_from_flags(values).single_writer
+    False
+    """
+    fields = dataclasses.fields(SafetyConfig)
+    return SafetyConfig(**{field.name: flag_values[field.name].value for field in fields})
