@@ -155,6 +155,18 @@ def can_end(graph):
     return bool(graph.get_collection(INPUT_SOURCES))
 
 
+def begin_anew(session):
+    """Puts the declared iterators of an open `MonitoredSession` back to their beginning.
+
+    Args:
+      session: `graphtrain.session.monitored.MonitoredSession`.
+    """
+    initializers = session.graph.get_collection(ITERATOR_INITIALIZERS)
+    if initializers:
+        tf1.logging.info("the input is at its end: it begins anew")
+        session.run_without_hooks(initializers, initial_feeds(session.graph))
+
+
 def sources(graph):
     """Returns the ops that bring the declared input of `graph`, such as an iterator's get_next."""
     return graph.get_collection(INPUT_SOURCES)
