@@ -4,7 +4,17 @@ import os
 
 import _quiet  # noqa: F401
 from absl import flags
-from benchmarks import estimator, learning, line_search, loop, peers, report, step
+from benchmarks import (
+    estimator,
+    growth,
+    learning,
+    line_search,
+    loop,
+    peers,
+    report,
+    settings,
+    step,
+)
 
 from graphtrain import app
 from graphtrain.errors import UsageError
@@ -15,6 +25,8 @@ SPEED = {
     "loop": loop.measure,
     "estimator": estimator.measure,
     "peers": peers.measure,
+    "settings": settings.measure,
+    "growth": growth.measure,
 }
 LEARNING = "learning"
 
