@@ -110,6 +110,7 @@ def run(session, train_step, *, steps=None, max_steps=None, steps_per_run=1):
     pace = Pace(steps_per_run)
     quiet = QuietSteps(session, train_step, pace)
     start = step = read_step()
+    began_anew = False
     last_step = max_steps if steps is None else start + steps
     limit = NEVER if last_step is None else last_step
     reason = _reason_to_stop(session, step, limit)
@@ -124,7 +125,13 @@ def run(session, train_step, *, steps=None, max_steps=None, steps_per_run=1):
         except tf.errors.OutOfRangeError as error:
             if not inputs.is_end_of_input(error, session.graph):
                 raise
-            step, reason = read_step(), END_OF_DATA
+            step = read_step()
+            if step == start and not began_anew:
+                # A run before this one has used the input up: its checkpoint says so.
+                began_anew = True
+                inputs.begin_anew(session)
+            else:
+                reason = END_OF_DATA
         except tf.errors.InvalidArgumentError as error:
             loss_watch.raise_if_nan(error)
             raise
