@@ -12,6 +12,7 @@ from graphtrain.export.exporters import Exporter, FinalExporter, LatestExporter
 from graphtrain.optimize.gradient_accumulation import GradientAccumulationOptimizer
 from graphtrain.optimize.line_search import LineSearchOptimizer
 from graphtrain.optimize.moving_average import MovingAverageOptimizer
+from graphtrain.optimize.rate_scale import learning_rate_scale
 from graphtrain.session.averages import averages_scaffold
 from graphtrain.session.inputs import declare_iterator
 from graphtrain.session.monitored import MonitoredTrainingSession
@@ -43,6 +44,7 @@ __all__ = [
     "WarmStartSettings",
     "add_metrics",
     "declare_iterator",
+    "learning_rate_scale",
     "saving_on_signals",
     "train_and_evaluate",
 ]

@@ -5,7 +5,7 @@ import dataclasses
 from absl import flags
 
 from graphtrain._flag_kinds import FlagGroup
-from graphtrain.session.safety import SafetyConfig
+from graphtrain.session.safety import ON_NOT_FINITE, SafetyConfig
 
 # The script that calls one of the functions owns the flags: its --helpshort shows them.
 flags.disclaim_key_flags()
@@ -15,6 +15,10 @@ _HELP = {
     "skip_input_ahead": "resumed without a saved position, take the batches of earlier steps first",
     "max_failed_saves": "how many saves may fail in a row (disk full, say) before training ends",
     "max_recoveries": "how often a lost session is made anew before training ends",
+    "on_not_finite": "when the loss or a variable is nan or infinite",
+    "max_bad_steps": "skip_step: how many steps in a row may be skipped",
+    "max_roll_backs": "roll_back: how often a run may go back to its last checkpoint",
+    "roll_back_scale": "roll_back: what the learning rate is multiplied by each time",
     "single_writer": "refuse to train where another process does",
 }
 
@@ -29,10 +33,15 @@ def define_safety_flags(flag_values=flags.FLAGS):
     if group.is_defined:
         return
     for field in dataclasses.fields(SafetyConfig):
-        if isinstance(field.default, bool):
-            group.switch(field.name, field.default, _HELP[field.name])
+        name, default, help_text = field.name, field.default, _HELP[field.name]
+        if name == "on_not_finite":
+            group.choice(name, default, list(ON_NOT_FINITE), help_text)
+        elif isinstance(default, bool):
+            group.switch(name, default, help_text)
+        elif isinstance(default, int):
+            group.whole(name, default, help_text, at_least=1 if name == "max_bad_steps" else 0)
         else:
-            group.whole(field.name, field.default, _HELP[field.name], at_least=0)
+            group.real(name, default, help_text, above=0, below=1)
 
 
 def safety_from_flags(flag_values):

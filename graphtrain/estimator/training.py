@@ -83,7 +83,10 @@ def _build(model, input_fn):
         times = graph_times.GraphTimes(tf1.get_default_graph())
         train_op = tf.group(train_op, times.op)
     several_steps = model.config.steps_per_run != 1
-    return spec, loop.prepare(train_op, spec.loss, several_steps=several_steps), times
+    train_step = loop.prepare(
+        train_op, spec.loss, several_steps=several_steps, safety=model.config.safety
+    )
+    return spec, train_step, times
 
 
 def _checked_limits(steps, max_steps):

@@ -8,6 +8,7 @@ from graphtrain import checks
 from graphtrain.errors import UsageError
 from graphtrain.optimize import optimizers, schedules
 from graphtrain.optimize.line_search import LineSearchOptimizer
+from graphtrain.optimize.rate_scale import learning_rate_scale
 
 tf1 = tf.compat.v1
 
@@ -110,7 +111,7 @@ def make_train_op(loss, settings):
     schedule = settings.learning_rate
     if not callable(schedule):
         schedule = schedules.constant(schedule)
-    learning_rate = schedule(global_step)
+    learning_rate = schedule(global_step) * learning_rate_scale()
     tf1.summary.scalar("learning_rate", learning_rate)
 
     optimizer = optimizers.make(settings.optimizer, learning_rate, **settings.optimizer_settings)

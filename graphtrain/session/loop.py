@@ -7,9 +7,10 @@ import tensorflow as tf
 
 from graphtrain.errors import UsageError
 from graphtrain.hooks.quiet import NEVER
-from graphtrain.session import global_step, inputs, loss_watch
+from graphtrain.session import global_step, inputs, loss_watch, skip_step
 from graphtrain.session.pace import Pace
 from graphtrain.session.quiet_steps import QuietSteps
+from graphtrain.session.safety import SafetyConfig
 from graphtrain.session.several_steps import add_extra_steps
 
 tf1 = tf.compat.v1
@@ -50,13 +51,14 @@ class TrainStep:
     extra_steps: tf.Tensor | None
 
 
-def prepare(train_op, loss, *, several_steps=False):
+def prepare(train_op, loss, *, several_steps=False, safety=None):
     """Returns what `run` fetches in each step.
 
     Args:
       train_op: op or tensor of the default graph that makes a step.
       loss: scalar tensor; a step at which it is nan ends the run.
       several_steps: whether runs of several steps are wanted.
+      safety: `SafetyConfig`, whether steps that are not finite are skipped.
 
     Returns:
       A `TrainStep`.
@@ -64,7 +66,16 @@ def prepare(train_op, loss, *, several_steps=False):
     Raises:
       UsageError: several steps cannot be had with this graph.
     """
-    watch = loss_watch.LossWatch(loss)
+    safety = safety or SafetyConfig()
+    skips = safety.on_not_finite == "skip_step"
+    watch = loss_watch.LossWatch(loss, fails=not skips)
+    if skips:
+        train_op = skip_step.skip_if_not_finite(
+            tf.group(train_op),
+            loss,
+            global_step.get_or_create(),
+            most_in_a_row=safety.max_bad_steps,
+        )
     train_op = tf.group(train_op, watch.op)
     step_before = tf.identity(global_step.get_or_create())
     step_after = global_step.value_after(train_op)
@@ -133,8 +144,13 @@ def run(session, train_step, *, steps=None, max_steps=None, steps_per_run=1):
             else:
                 reason = END_OF_DATA
         except tf.errors.InvalidArgumentError as error:
-            loss_watch.raise_if_nan(error)
-            raise
+            if not loss_watch.is_of_nan(error):
+                raise
+            nan_loss = tf1.train.NanLossDuringTrainingError()
+            tf1.logging.error("the loss is nan")
+            if not session.roll_back(nan_loss):
+                raise nan_loss from error
+            step = read_step()
         except StopIteration as error:
             raise RuntimeError(
                 "A hook raised StopIteration, which does not count as the end of the data: a hook "

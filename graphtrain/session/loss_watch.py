@@ -12,6 +12,7 @@ class LossWatch:
 
     Args:
       loss: numeric scalar tensor.
+      fails: bool, whether a loss that is nan is an error.
 
     Attributes:
       op: the op that looks at it, to be run with each step.
@@ -25,12 +26,12 @@ class LossWatch:
       [] None
     """
 
-    def __init__(self, loss):
+    def __init__(self, loss, *, fails=True):
         name = tf1.get_default_graph().unique_name("last_loss", mark_as_used=False)
         # It needs no initializer, and no checkpoint holds it.
         memory = tf.raw_ops.VarHandleOp(dtype=loss.dtype, shape=[], shared_name=name, name=name)
         remembered = tf.raw_ops.AssignVariableOp(resource=memory, value=loss)
-        self.op = tf.group(remembered, _check(loss))
+        self.op = tf.group(remembered, _check(loss)) if fails else remembered
         with tf1.control_dependencies(None):
             self.last = tf1.cond(
                 tf.raw_ops.VarIsInitializedOp(resource=memory),
@@ -45,12 +46,10 @@ def _check(loss):
     return tf.debugging.Assert(~tf.math.is_nan(loss), [_MESSAGE])
 
 
-def raise_if_nan(error):
-    """Raises `NanLossDuringTrainingError` if `error` says that a watched loss is nan.
+def is_of_nan(error):
+    """Says whether an error means that a watched loss is nan.
 
     Args:
       error: `tf.errors.InvalidArgumentError`.
     """
-    if _MESSAGE in str(error):
-        tf1.logging.error("the loss is nan")
-        raise tf1.train.NanLossDuringTrainingError from error
+    return _MESSAGE in str(error)

@@ -8,6 +8,7 @@ import tensorflow as tf
 from graphtrain.errors import UsageError
 from graphtrain.hooks.step_rate import StepRateHook
 from graphtrain.hooks.summaries import SummaryHook
+from graphtrain.optimize import rate_scale
 from graphtrain.session import (
     checkpoints,
     global_step,
@@ -45,6 +46,7 @@ class MonitoredSession(tf1.train.MonitoredSession):
       ends_on_signals: bool, whether `should_stop` hears the signals of `saving_on_signals`.
       lock: `WriterLock` to hold as long as the session is open, or None.
       recoveries: `Recoveries` of the session creator; errors of hooks are not retried then.
+      rolls_back: bool, whether `roll_back` does something.
     """
 
     def __init__(
@@ -58,6 +60,7 @@ class MonitoredSession(tf1.train.MonitoredSession):
         ends_on_signals=False,
         lock=None,
         recoveries=None,
+        rolls_back=False,
     ):
         self._own_hooks = tuple(hooks or ())
         self._stop_reason = None
@@ -65,6 +68,7 @@ class MonitoredSession(tf1.train.MonitoredSession):
         self._scaffold = scaffold
         self._checkpoint_dir = checkpoint_dir
         self._lock = lock
+        self._recoveries, self._rolls_back = recoveries, rolls_back
         hook_calls.tell_session(self._own_hooks, self)
         if lock is not None:
             lock.acquire()
@@ -101,6 +105,31 @@ class MonitoredSession(tf1.train.MonitoredSession):
         """Calls `step_fn`; see `tf.compat.v1.train.MonitoredSession.run_step_fn`."""
         with recovery.hook_errors_as_they_were():
             return super().run_step_fn(step_fn)
+
+    def roll_back(self, error):
+        """Goes back to the last checkpoint because of `error`, if the session is made to.
+
+        Args:
+          error: the exception that says what is not finite.
+
+        Returns:
+          bool, whether it went back; if not, `error` is to be raised.
+
+        Raises:
+          `error`: the session has gone back too often.
+        """
+        if not self._rolls_back:
+            return False
+        pending = [recovery.RollBack(error)]
+        self._recoveries.begin_roll_back(pending[0])
+
+        def lose_the_session(step_context):
+            del step_context
+            if pending:
+                raise pending.pop()
+
+        self.run_step_fn(lose_the_session)
+        return True
 
     def run_without_hooks(self, fetches, feed_dict=None):
         """Runs ops that are no training step, such as an evaluation: no hook sees it.
@@ -298,6 +327,11 @@ def MonitoredTrainingSession(  # noqa: N802 (TensorFlow's name)
         )
 
     safety = safety or SafetyConfig()
+    if safety.on_not_finite == "roll_back" and not rate_scale.is_used(tf1.get_default_graph()):
+        raise UsageError(
+            "on_not_finite='roll_back' makes the learning rate smaller, but the graph's has no "
+            "factor for it: multiply it by graphtrain.learning_rate_scale()."
+        )
     if checkpoint_dir:
         # If it cannot be read, nothing is written to it either.
         checkpoints.newest(checkpoint_dir)
@@ -350,6 +384,7 @@ def MonitoredTrainingSession(  # noqa: N802 (TensorFlow's name)
         ends_on_signals=True,
         lock=lock,
         recoveries=creator.recoveries,
+        rolls_back=safety.on_not_finite == "roll_back",
     )
 
 

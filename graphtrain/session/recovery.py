@@ -13,6 +13,18 @@ tf1 = tf.compat.v1
 RECOVERED_FROM = (tf.errors.AbortedError, tf.errors.UnavailableError)
 
 
+class RollBack(tf.errors.AbortedError):
+    """Makes TensorFlow's monitored session begin anew at the last checkpoint.
+
+    Args:
+      cause: the error that it goes back because of.
+    """
+
+    def __init__(self, cause):
+        super().__init__(None, None, f"going back to the last checkpoint: {in_one_line(cause)}")
+        self.cause = cause
+
+
 class TooManyRecoveriesError(RuntimeError):
     """The session was lost again and again."""
 
@@ -22,11 +34,13 @@ class Recoveries:
 
     Args:
       most: int >= 0, how many may be.
+      most_roll_backs: int >= 0, how many may be because of a `RollBack`.
     """
 
-    def __init__(self, most):
-        self.count = 0
+    def __init__(self, most, most_roll_backs):
+        self.count = self.roll_backs = 0
         self._most = most
+        self._most_roll_backs = most_roll_backs
         self._lost_by = None
         self._sessions = 0
 
@@ -48,6 +62,23 @@ class Recoveries:
         """Says whether an error came out of the session, and not from a hook of its own accord."""
         return error is self._lost_by
 
+    def begin_roll_back(self, roll_back):
+        """Takes note that the session is to be made anew because of `roll_back`.
+
+        Raises:
+          The cause of the roll-back, if it would be one too many.
+        """
+        self.roll_backs += 1
+        if self.roll_backs > self._most_roll_backs:
+            tf1.logging.error("gave up after %d roll-backs", self._most_roll_backs)
+            raise roll_back.cause
+        self._lost_by = roll_back
+
+    @property
+    def is_roll_back(self):
+        """Whether the session is, or was last, made anew because of a `RollBack`."""
+        return isinstance(self._lost_by, RollBack)
+
     def begin_session(self):
         """Called before a session is made.
 
@@ -55,7 +86,7 @@ class Recoveries:
           TooManyRecoveriesError: it would be one too many.
         """
         self._sessions += 1
-        if self._sessions == 1:
+        if self._sessions == 1 or self.is_roll_back:
             return
         self.count += 1
         if self.count > self._most:
@@ -71,17 +102,20 @@ class Recoveries:
           step_lost_at: int, the last step that was made, or None if it is not known.
           step: int, the step that training goes on from.
         """
-        if self.count:
+        if self._sessions > 1:
             steps = "" if step_lost_at is None else f", {max(step_lost_at - step, 0)} steps lost"
             tf1.logging.warning(
-                "the session was lost (%s) and made anew, recovery %d of at most %d: going on "
-                "from step %d%s",
+                "the session was lost (%s) and made anew, %s: going on from step %d%s",
                 self._cause(),
-                self.count,
-                self._most,
+                self._number(),
                 step,
                 steps,
             )
+
+    def _number(self):
+        if self.is_roll_back:
+            return f"roll-back {self.roll_backs} of at most {self._most_roll_backs}"
+        return f"recovery {self.count} of at most {self._most}"
 
     def _cause(self):
         return "cause unknown" if self._lost_by is None else in_one_line(self._lost_by)
@@ -141,6 +175,9 @@ class NotRetried(tf1.train.SessionRunHook):
     def _call(self, method, *args):
         try:
             return method(*args)
+        except RollBack as roll_back:
+            self._recoveries.begin_roll_back(roll_back)
+            raise
         except RECOVERED_FROM as error:
             if self._recoveries.is_loss(error):
                 raise

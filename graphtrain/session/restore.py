@@ -3,11 +3,41 @@
 import tensorflow as tf
 
 from graphtrain.errors import UsageError
+from graphtrain.optimize import rate_scale
 from graphtrain.session import checkpoints, fitting_saver, input_position, inputs, retention
 from graphtrain.session.recovery import Recoveries
 from graphtrain.session.safety import SafetyConfig
 
 tf1 = tf.compat.v1
+
+
+class RateScaling:
+    """Makes the learning rate smaller after a roll-back; it adds an op to the default graph.
+
+    Args:
+      factor: float in (0, 1), what it is multiplied by each time.
+    """
+
+    def __init__(self, factor):
+        self._factor = factor
+        self._path, self._times = None, 0
+        self._value = self._assign = None
+        if rate_scale.is_used(tf1.get_default_graph()):
+            self._variable = rate_scale.learning_rate_scale()
+            self._assign, self._value = rate_scale.assignment()
+
+    def scale_down(self, session, path):
+        """Scales the rate that was restored.
+
+        Args:
+          session: `tf.compat.v1.Session`.
+          path: str, the checkpoint it was restored from, which has the rate of before.
+        """
+        self._times = self._times + 1 if path == self._path else 1
+        self._path = path
+        scale = float(session.run(self._variable)) * self._factor**self._times
+        session.run(self._assign, {self._value: scale})
+        tf1.logging.warning("the learning rate is now scaled by %g", scale)
 
 
 class RestoringSessionCreator(tf1.train.SessionCreator):
@@ -43,7 +73,8 @@ class RestoringSessionCreator(tf1.train.SessionCreator):
         self._safety = safety or SafetyConfig()
         self._restored_step = None
         self._last_step = lambda: None
-        self.recoveries = Recoveries(self._safety.max_recoveries)
+        self.recoveries = Recoveries(self._safety.max_recoveries, self._safety.max_roll_backs)
+        self._rate_scaling = RateScaling(self._safety.roll_back_scale)
 
     def ask_for_last_step(self, last_step):
         """Takes a function that returns the last step made, to tell how many a loss has cost."""
@@ -84,6 +115,8 @@ class RestoringSessionCreator(tf1.train.SessionCreator):
     def _report(self, session, path):
         step = int(session.run(tf1.train.get_global_step()))
         self._restored_step = step if path else None
+        if self.recoveries.is_roll_back:
+            self._rate_scaling.scale_down(session, path)
         self.recoveries.report(self._last_step(), step)
         if path:
             # The saver goes on deleting old checkpoints where the last run stopped.

@@ -5,6 +5,8 @@ import dataclasses
 from graphtrain import checks
 from graphtrain.errors import UsageError
 
+ON_NOT_FINITE = ("raise", "skip_step", "roll_back")
+
 
 @dataclasses.dataclass(frozen=True)
 class SafetyConfig:
@@ -20,6 +22,13 @@ class SafetyConfig:
         say) before training ends with the error.
       max_recoveries: int >= 0, how often a lost session (a machine of a cluster that went away)
         is made anew, before training ends with the error.
+      on_not_finite: what happens when the loss, or a variable that is to be saved, is nan or
+        infinite: "raise" ends the run; "skip_step" undoes each step that leaves such numbers
+        (in training loops of graphtrain's own); "roll_back" goes back to the last checkpoint
+        with a smaller `graphtrain.learning_rate_scale`. Such numbers are never saved.
+      max_bad_steps: int >= 1, how many steps in a row may be skipped.
+      max_roll_backs: int >= 0, how often a run may go back.
+      roll_back_scale: in (0, 1), what the learning rate is multiplied by each time.
       single_writer: whether a lock file keeps a second process from training in the directory.
 
     Raises:
@@ -34,11 +43,18 @@ class SafetyConfig:
     skip_input_ahead: bool = False
     max_failed_saves: int = 5
     max_recoveries: int = 10
+    on_not_finite: str = "raise"
+    max_bad_steps: int = 10
+    max_roll_backs: int = 3
+    roll_back_scale: float = 0.5
     single_writer: bool = True
 
     def __post_init__(self):
         for name in ("save_input_position", "skip_input_ahead", "single_writer"):
             if not isinstance(getattr(self, name), bool):
                 raise UsageError(f"{name} must be True or False, got {getattr(self, name)!r}")
-        for name in ("max_failed_saves", "max_recoveries"):
+        for name in ("max_failed_saves", "max_recoveries", "max_roll_backs"):
             checks.whole(name, getattr(self, name), at_least=0)
+        checks.whole("max_bad_steps", self.max_bad_steps)
+        checks.one_of("on_not_finite", self.on_not_finite, ON_NOT_FINITE)
+        checks.real("roll_back_scale", self.roll_back_scale, above=0, below=1)

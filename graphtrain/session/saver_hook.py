@@ -15,6 +15,7 @@ from graphtrain.session import (
 )
 from graphtrain.session.checkpoint_writer import CheckpointWriter
 from graphtrain.session.error_text import in_one_line
+from graphtrain.session.recovery import RollBack
 from graphtrain.session.safety import SafetyConfig
 
 tf1 = tf.compat.v1
@@ -149,8 +150,15 @@ class SaverHook(tf1.train.CheckpointSaverHook, QuietHook):
         if not self._is_due(before):
             return
         self._step = int(session.run(self._global_step))
-        if self._is_due(before) and self._try_to_save(session):
-            run_context.request_stop()
+        if not self._is_due(before):
+            return
+        try:
+            if self._try_to_save(session):
+                run_context.request_stop()
+        except finite.NotFiniteError as error:
+            if self._safety.on_not_finite != "roll_back":
+                raise
+            raise RollBack(error) from error
 
     def end(self, session):
         """Saves the last checkpoint, unless it is saved already."""
