@@ -12,13 +12,8 @@ import tensorflow as tf
 from graphtrain import checks
 
 
-@dataclasses.dataclass(frozen=True)
-class Decrease:
-    """The loss fell: f(s) < f(0). The weakest condition, and the one of the source article."""
-
-    needs_slope = False
-    rounding_errors_allowed = 0
-    c = 0.0
+class _AgainstLossBefore:
+    """Holds trials against the loss before the step, and remembers nothing."""
 
     def initial_state(self):
         """Returns the first values of what is remembered from step to step: nothing."""
@@ -29,13 +24,22 @@ class Decrease:
         del state
         return loss_before, {}
 
+
+@dataclasses.dataclass(frozen=True)
+class Decrease(_AgainstLossBefore):
+    """The loss fell: f(s) < f(0). The weakest condition, and the one of the source article."""
+
+    needs_slope = False
+    rounding_errors_allowed = 0
+    c = 0.0
+
     def accepts(self, loss, bound):
         """Returns whether a trial's loss is good enough, bool scalar tensor."""
         return loss < bound
 
 
 @dataclasses.dataclass(frozen=True)
-class Armijo:
+class Armijo(_AgainstLossBefore):
     """The loss fell by a part of what the slope promises: f(s) <= f(0) + c s <g, d>.
 
     Source: L. Armijo, Minimization of functions having Lipschitz continuous first partial
@@ -59,15 +63,6 @@ class Armijo:
 
     def __post_init__(self):
         checks.real("c", self.c, above=0, below=1)
-
-    def initial_state(self):
-        """Returns the first values of what is remembered from step to step: nothing."""
-        return {}
-
-    def reference(self, loss_before, state):
-        """Returns what a trial's loss is held against, and what to remember, float scalars."""
-        del state
-        return loss_before, {}
 
     def accepts(self, loss, bound):
         """Returns whether a trial's loss is good enough, bool scalar tensor."""
