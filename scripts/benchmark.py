@@ -41,6 +41,7 @@ def define_flags(flag_values=flags.FLAGS):
     )
     flags.DEFINE_string("csv", None, "the file to write to, or to go on with", flag_values)
     learning.define_flags(flag_values)
+    peers.define_flags(flag_values)
 
 
 def main(values):
@@ -49,7 +50,10 @@ def main(values):
     if values.case == LEARNING:
         learning.run(values)
         return
-    figures = SPEED[values.case](batch_size=values.batch_size, repeats=values.repeats)
+    arguments = {}
+    if values.case == "peers":
+        arguments["estimator_python"] = values.estimator_python
+    figures = SPEED[values.case](batch_size=values.batch_size, repeats=values.repeats, **arguments)
     report.print_table(figures)
     if values.csv is not None:
         report.write_csv(figures, values.csv)

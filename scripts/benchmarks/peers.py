@@ -1,19 +1,40 @@
 """The case `peers`: our loop against Keras's fit and against the first article's own loop."""
 
 import contextlib
+import pathlib
+import subprocess
 import tempfile
+import time
 
 import numpy as np
 import tensorflow as tf
+from absl import flags
 
 from benchmarks import report, small_models, timing
 from graphtrain import datasets
+from graphtrain.errors import UsageError
+
+# benchmark.py calls define_flags, and owns the flags: its --helpshort shows them.
+flags.disclaim_key_flags()
 
 _RATE = 0.01
+_PROCESSES = 3
 _TARGETS = {("article", 1): 3.0, ("article", 100): 4.0}
 
 
-def measure(*, batch_size, repeats, models=("softmax", "mlp", "cnn"), steps=None):
+def define_flags(flag_values):
+    """Defines the flag that only this case has."""
+    flags.DEFINE_string(
+        "estimator_python",
+        None,
+        "peers: an interpreter that has TensorFlow 2.15, whose tf.estimator is measured too",
+        flag_values,
+    )
+
+
+def measure(
+    *, batch_size, repeats, models=("softmax", "mlp", "cnn"), steps=None, estimator_python=None
+):
     """Times training steps of the same models, batches and optimizer.
 
     Args:
@@ -21,6 +42,7 @@ def measure(*, batch_size, repeats, models=("softmax", "mlp", "cnn"), steps=None
       repeats: how often each is timed.
       models: which of `small_models.LOGITS`.
       steps: how many steps are timed at a time; None for an epoch of the sample, or 100 of the CNN.
+      estimator_python: the interpreter of an environment that has tf.estimator, or None.
 
     Returns:
       A list of figures.
@@ -29,11 +51,11 @@ def measure(*, batch_size, repeats, models=("softmax", "mlp", "cnn"), steps=None
     with small_models.quiet_log():
         for model in models:
             count = steps or (100 if model == "cnn" else 6000 // batch_size)
-            figures += _measure(model, batch_size, repeats, count)
+            figures += _measure(model, batch_size, repeats, count, estimator_python)
     return figures
 
 
-def _measure(model, batch_size, repeats, steps):
+def _measure(model, batch_size, repeats, steps, estimator_python):
     arguments = {"batch_size": batch_size, "searched": False}
     with contextlib.ExitStack() as stack:
         rivals = {
@@ -52,6 +74,9 @@ def _measure(model, batch_size, repeats, steps):
         }
         runs = {name: lambda run=run: run(steps) for name, run in {**rivals, **ours}.items()}
         seconds = timing.paired(runs, repeats=repeats)
+        if estimator_python is not None:
+            _add_old_estimator(seconds, estimator_python, model, batch_size, runs[1], steps)
+            rivals["tf.estimator"] = None
     figures = [report.milliseconds(f"{model}: our step", seconds, lambda t: t[1] / steps)]
     for name in rivals:
         for steps_per_run in ours:
@@ -65,6 +90,30 @@ def _measure(model, batch_size, repeats, steps):
                 )
             )
     return figures
+
+
+def _add_old_estimator(seconds, python, model, batch_size, our_run, steps):
+    """Times tf.estimator in a process of its own, a run of ours before each, as often as there."""
+    sample = pathlib.Path(datasets.__file__).parent / "mnist_sample.npz"
+    script = pathlib.Path(__file__).parent / "old_estimator.py"
+    count = 200 if model == "cnn" else 2000
+    command = [python, str(script), model, str(batch_size), str(count), str(sample)]
+    theirs = np.empty(_PROCESSES)
+    ours = np.empty(_PROCESSES)
+    for turn in range(_PROCESSES):
+        began = time.perf_counter()
+        our_run()
+        ours[turn] = time.perf_counter() - began
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        if done.returncode:
+            lines = done.stderr.strip().splitlines()
+            raise UsageError(
+                f"estimator_python={python!r} cannot be used: it ended with {lines[-1:]}; give the "
+                "interpreter of an environment that has TensorFlow 2.15"
+            )
+        theirs[turn] = steps * float(done.stdout.rpartition(":")[2])
+    # As a time within each of the turns that the others were timed in.
+    seconds["tf.estimator"] = seconds[1] * np.median(theirs / ours)
 
 
 def _dataset(batch_size):
