@@ -65,7 +65,7 @@ def train(
                 )
             in_graph = {} if times is None else session.run_without_hooks(times.secs)
     result = dataclasses.replace(result, secs=time_report.spent(watch, before, in_graph))
-    _report(result)
+    _report(result, model.config)
     return result
 
 
@@ -184,9 +184,13 @@ def _saver_hooks(model, scaffold, users_hooks, listeners):
     return []
 
 
-def _report(result):
+def _report(result, config):
     if result.loss is None and result.reason == loop.END_OF_DATA:
-        tf1.logging.warning("no training step was made: the input ended at once, is it empty?")
+        raise UsageError(
+            "The input ended before the first training step: it is empty. This is worker "
+            f"{config.global_id_in_cluster} of {config.num_worker_replicas}: if each worker reads "
+            "a shard of the data, there must be a file, or a batch, for each."
+        )
     tf1.logging.info(
         "training ended at step %d (%s), last loss %s",
         result.global_step,

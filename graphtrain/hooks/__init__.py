@@ -3,6 +3,7 @@
 from graphtrain.hooks.epoch_report import EpochReportHook
 from graphtrain.hooks.line_search import LineSearchHook
 from graphtrain.hooks.log_values import LogValuesHook
+from graphtrain.hooks.plateau import PlateauHook
 from graphtrain.hooks.profile import ProfileHook
 from graphtrain.hooks.progress import ProgressHook
 from graphtrain.hooks.quiet import QuietHook
@@ -13,6 +14,7 @@ __all__ = [
     "EpochReportHook",
     "LineSearchHook",
     "LogValuesHook",
+    "PlateauHook",
     "ProfileHook",
     "ProgressHook",
     "QuietHook",

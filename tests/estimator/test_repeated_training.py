@@ -46,10 +46,3 @@ def test_steps_after_the_end_of_the_input(flow_mode, tmp_path):
     trained.train(five_batches)
     trained.train(five_batches, steps=2)
     assert trained.get_variable_value("w") == 15.0 + 1.0 + 2.0
-
-
-def test_an_empty_input_ends_at_once(flow_mode, tmp_path):
-    trained = estimator(tmp_path)
-    trained.train(lambda: five_batches().take(0))
-    result = trained.last_train_result
-    assert (result.global_step, result.loss, result.reason) == (0, None, "end_of_data")

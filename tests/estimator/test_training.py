@@ -296,10 +296,10 @@ def test_a_second_global_step_is_named(tmp_path):
         graphtrain.Estimator(model_fn, str(tmp_path)).train(tiny.ones(), max_steps=9)
 
 
-def test_an_empty_input_is_said(tmp_path, caplog):
-    estimator = tiny.halving(tmp_path).train(tiny.ones(batches=0), max_steps=9)
-    assert estimator.last_train_result.global_step == 0
-    assert "no training step was made: the input ended at once" in caplog.text
+def test_an_empty_input_is_an_error_that_names_the_shard(tmp_path):
+    message = "ended before the first training step: it is empty. This is worker 0 of 1"
+    with pytest.raises(graphtrain.UsageError, match=message):
+        tiny.halving(tmp_path).train(tiny.ones(batches=0), max_steps=9)
 
 
 def test_the_users_scaffold_is_honoured(tmp_path):
