@@ -20,6 +20,8 @@ def write_run(model_dir, **settings):
     (model_dir / "settings.json").write_text(json.dumps(content))
 
 
+TORN = ["--model_dir=torn_run", "--model=mlp", "--optimizer=adam"]
+LOCKED = ["--model_dir=locked_run", "--model=mlp", "--optimizer=adam", "--train_step=normal"]
 BAD_TRAINING = [
     (["--epochs=0"], "epochs=0.0 cannot be used: give a whole number >= 1"),
     (["--resume", "False"], "Unknown command line flag 'resume'"),
@@ -35,6 +37,25 @@ BAD_TRAINING = [
     (["--model_dir=file/run"], "file/run cannot be written to: Not a directory"),
     (["--model_dir=garbled"], "garbled/settings.json is damaged"),
     (["--model_dir=nameless"], "nameless/settings.json names no model"),
+    ([*TORN, "--epochs=1"], "No checkpoint in torn_run can be read: model.ckpt-5 ("),
+    ([*TORN, "--epochs=1"], "Put the files back, or remove them and the file 'checkpoint'"),
+    (LOCKED, "locked_run is being written to by process 7 on elsewhere"),
+    (LOCKED, "remove locked_run/train.lock, or set single_writer=False"),
+    (["--on_not_finite=ignore"], "value should be one of <raise|skip_step|roll_back>"),
+    (["--max_failed_saves=-1"], "max_failed_saves=-1.0 cannot be used: give a whole number >= 0"),
+    (["--max_recoveries=1.5"], "max_recoveries=1.5 cannot be used: give a whole number >= 0"),
+    (["--max_bad_steps=0"], "max_bad_steps=0.0 cannot be used: give a whole number >= 1"),
+    (["--max_roll_backs=many"], "max_roll_backs='many' cannot be used: give a whole number >= 0"),
+    (["--roll_back_scale=1"], "roll_back_scale=1.0 cannot be used: give a finite number > 0 and"),
+    (["--roll_back_scale=nan"], "roll_back_scale=nan cannot be used: give a finite number > 0"),
+    (["--single_writer=perhaps"], "Non-boolean argument to boolean flag"),
+    (["--save_checkpoints_steps=0"], "save_checkpoints_steps=0.0 cannot be used"),
+    (["--save_checkpoints_secs=0"], "save_checkpoints_secs=0.0 cannot be used"),
+    (["--save_checkpoints_secs=-inf"], "save_checkpoints_secs=-inf cannot be used"),
+    (["--keep_checkpoint_max=-1"], "keep_checkpoint_max=-1.0 cannot be used"),
+    (["--model_dir="], "model_dir='' cannot be used: it is empty"),
+    (["--max_steps=1", "--epochs=1"], "--epochs and --max_steps exclude each other"),
+    (["--max_steps=1", "--max_steps=2"], "max_steps"),
 ]
 
 
@@ -46,6 +67,11 @@ def bad_files(tmp_path, monkeypatch):
     write_run(tmp_path / "garbled")
     (tmp_path / "garbled" / "settings.json").write_text('{"model": "ml')
     write_run(tmp_path / "nameless", model=None)
+    for name in ("torn_run", "locked_run"):
+        write_run(tmp_path / name)
+    (tmp_path / "torn_run" / "checkpoint").write_text('model_checkpoint_path: "model.ckpt-5"\n')
+    (tmp_path / "torn_run" / "model.ckpt-5.index").write_bytes(b"half an ind")
+    (tmp_path / "locked_run" / "train.lock").write_text('{"pid": 7, "host": "elsewhere"}')
     for name in ("torn", "uneven", "lying"):
         (tmp_path / name).mkdir()
     (tmp_path / "file").write_bytes(b"")
@@ -84,6 +110,9 @@ BAD_USE = [
     ("predict", ["--model_dir=none", "--images=x"], "none holds no trained run"),
     ("export", ["--model_dir=run"], "Flag --export_dir must have a value other than None"),
     ("export", ["--model_dir=run", "--export_dir=e"], "run holds no trained run"),
+    ("evaluate", ["--model_dir=torn_run"], "No checkpoint in torn_run can be read: model.ckpt-5"),
+    ("predict", ["--model_dir=torn_run", "--images=x"], "No checkpoint in torn_run can be read"),
+    ("export", ["--model_dir=torn_run", "--export_dir=e"], "No checkpoint in torn_run can be"),
 ]
 
 
