@@ -245,7 +245,7 @@ def test_the_picture(benchmarks, tmp_path):
     ("args", "message"),
     [
         ([], "Flag --case must have a value other than None"),
-        (["--case=speed"], "value should be one of <step|line_search|learning>"),
+        (["--case=speed"], "value should be one of <step|line_search|"),
         (["--case=step", "--repeats=0"], "repeats"),
         (["--case=step", "--csv=none/step.csv"], "csv='none/step.csv' cannot be written"),
         (["--case=learning"], "give --csv=PATH"),
