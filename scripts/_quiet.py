@@ -39,12 +39,14 @@ for handler in list(tf.get_logger().handlers):
     tf.get_logger().removeHandler(handler)
 
 
+_TENSORFLOWS_DEPRECATION = os.path.join("tensorflow", "python", "util", "deprecation.py")
+
+
 def _concerns_the_user(record):
     # TensorFlow warns of deprecated calls between its own modules, and, when two of its reads
     # of the step race, of a step that did not rise; our training loop checks the rise exactly.
-    return record.filename != "deprecation.py" and "It seems that global step" not in str(
-        record.msg
-    )
+    is_theirs = record.pathname.endswith(_TENSORFLOWS_DEPRECATION)
+    return not is_theirs and "It seems that global step" not in str(record.msg)
 
 
 tf.get_logger().addFilter(_concerns_the_user)
