@@ -51,6 +51,13 @@ GRAPH_MODES = [GraphMode(flow, res) for flow in (True, False) for res in (True, 
 FLOW_MODES = [GraphMode(True, True), GraphMode(False, True)]
 
 
+@pytest.fixture(autouse=True)
+def no_graph_left_as_default():
+    """Fails a test that leaves a default graph behind, which the next one would build into."""
+    yield
+    assert tf.executing_eagerly(), "the test has left a default graph behind"
+
+
 @pytest.fixture
 def graph():
     """A fresh default graph, in TensorFlow's own default mode."""
