@@ -66,9 +66,11 @@ class InputPositions:
         Args:
           session: `tf.compat.v1.Session`, whose iterators are initialized.
         """
-        function_ops = _op_types_by_function(session.graph)
+        if not self.saved_iterators:
+            return
+        function_ops = _ops_by_function(session.graph)
         for iterator in list(self.saved_iterators):
-            if "GeneratorDataset" in iterator.op_types(function_ops):
+            if "GeneratorDataset" in iterator.op_types(dict(function_ops)):
                 self._give_up(iterator, "GeneratorDataset runs a Python generator")
                 continue
             reason = iterator.reason_not_to_save(session)
@@ -195,7 +197,11 @@ class _Iterator:
         return None
 
     def op_types(self, function_ops):
-        """Returns the types of the ops of its pipeline, those inside functions included."""
+        """Returns the types of the ops of its pipeline, those inside functions included.
+
+        Args:
+          function_ops: dict from the names of functions to their ops; it is used up.
+        """
         graph = self._handle.graph
         makers = [op for op in self._handle.consumers() if op.type == "MakeIterator"]
         ops = [graph.get_operation_by_name(name) for name in graph_walk.ancestors(makers)]
@@ -225,7 +231,7 @@ def _serialized(handle, policy):
     return tf.raw_ops.SerializeIterator(resource_handle=handle, external_state_policy=policy)
 
 
-def _op_types_by_function(graph):
+def _ops_by_function(graph):
     library = graph.as_graph_def().library
     return {function.signature.name: list(function.node_def) for function in library.function}
 

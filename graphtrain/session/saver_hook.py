@@ -196,12 +196,14 @@ class SaverHook(tf1.train.CheckpointSaverHook, QuietHook):
           NotFiniteError: a variable is not finite.
           DataError, tf.errors.OpError, OSError, ValueError: it cannot be saved.
         """
+        self._begin_save(session)
+        self._write(session)
+        return self._saved_path, self._tell("after_save", session)
+
+    def _begin_save(self, session):
         self._step = int(session.run(self._global_step))
         self._finite_check.run(session, self._step)
         self._tell("before_save", session)
-        self._write(session)
-        self._failed_saves = 0
-        return self._saved_path, self._tell("after_save", session)
 
     def _write(self, session):
         self._saved_path = self._writer.write(
@@ -212,6 +214,7 @@ class SaverHook(tf1.train.CheckpointSaverHook, QuietHook):
             with_graph=self._with_graph,
         )
         self._saved_step = self._step
+        self._failed_saves = 0
         status = tf1.SessionLog.CHECKPOINT
         log = tf1.SessionLog(status=status, checkpoint_path=self._saved_path)
         self._events.add_session_log(log, self._step)
@@ -238,14 +241,16 @@ class SaverHook(tf1.train.CheckpointSaverHook, QuietHook):
             self._due_at = self._clock() + self._every_secs
         if self._step == self._saved_step:
             return False
+        self._begin_save(session)
         try:
-            return self.save(session)[1]
+            self._write(session)
         except (tf.errors.AbortedError, tf.errors.UnavailableError):
             raise
         except (tf.errors.OpError, OSError, ValueError) as error:
             self._failed_saves += 1
             if self._failed_saves > self._safety.max_failed_saves:
                 raise
+            self._retry_at = self._clock() + RETRY_SECS
             tf1.logging.error(
                 "the checkpoint of step %d could not be saved (%s); the newest is %s; trying "
                 "again in %d seconds (failure %d, the run ends at %d)",
@@ -256,8 +261,8 @@ class SaverHook(tf1.train.CheckpointSaverHook, QuietHook):
                 self._failed_saves,
                 self._safety.max_failed_saves + 1,
             )
-            self._retry_at = self._clock() + RETRY_SECS
             return False
+        return self._tell("after_save", session)
 
     def _is_due(self, step_before):
         if signals.is_save_requested():

@@ -225,3 +225,23 @@ def test_a_checkpoint_without_a_position_is_restored(tmp_path):
             session.run(train_op)
     assert numbers_seen(tmp_path, lambda: tf.data.Dataset.range(9), steps=2) == [0, 1]
     assert checkpoints.newest(str(tmp_path)).endswith("-3")
+
+
+def test_with_several_steps_in_one_run(tmp_path):
+    def model_fn(features, labels, mode):
+        hidden = layers.dropout(layers.dense(features, 8), rate=0.3, training=True)
+        loss = tf1.losses.sparse_softmax_cross_entropy(labels, layers.dense(hidden, 2))
+        optimizer = searched(lambda: tf1.train.AdamOptimizer(0.05), first_scale="grow")()
+        train_op = optimizer.minimize(loss, tf1.train.get_global_step())
+        return graphtrain.EstimatorSpec(mode, loss=loss, train_op=train_op)
+
+    def train_to(directory, *stops, steps_per_run):
+        config = graphtrain.RunConfig(
+            tf_random_seed=5, save_checkpoints_steps=7, steps_per_run=steps_per_run
+        )
+        for stop in stops:
+            graphtrain.Estimator(model_fn, str(directory), config).train(batches, max_steps=stop)
+        return tensors_in(directory)
+
+    unbroken = train_to(tmp_path / "unbroken", STEPS, steps_per_run=1)
+    assert train_to(tmp_path / "broken", 9, STEPS, steps_per_run=4) == unbroken

@@ -12,6 +12,7 @@ import tensorflow as tf
 import graphtrain
 from graphtrain.session import checkpoint_files, checkpoint_state, checkpoints
 from graphtrain.session.checkpoint_writer import CheckpointWriter
+from graphtrain.session.saver_hook import SaverHook
 
 tf1 = tf.compat.v1
 
@@ -292,3 +293,38 @@ def test_an_error_in_a_step_may_have_left_half_of_it(tmp_path):
     with pytest.raises(tf.errors.InternalError):
         train(tmp_path, to_step=20, on_step=fails_at_7)
     assert checkpoints.newest(str(tmp_path)).endswith("-5")
+
+
+class FailingListener(tf1.train.CheckpointSaverListener):
+    def after_save(self, session, global_step_value):
+        if global_step_value == 4:
+            raise ValueError("of the listener")
+
+
+def test_an_error_of_a_listener_is_no_failed_save(tmp_path):
+    with tf.Graph().as_default():
+        train_op = tf1.assign_add(tf1.train.get_or_create_global_step(), 1)
+        hook = SaverHook(str(tmp_path), save_steps=2, listeners=[FailingListener()])
+        with pytest.raises(ValueError, match="of the listener"):
+            with graphtrain.MonitoredTrainingSession(
+                checkpoint_dir=str(tmp_path), save_checkpoint_secs=0, chief_only_hooks=[hook]
+            ) as session:
+                for _ in range(9):
+                    session.run(train_op)
+    assert checkpoints.newest(str(tmp_path)).endswith("-4")
+
+
+def test_a_failed_save_is_tried_again_after_a_while(tmp_path, monkeypatch):
+    now = [0.0]
+    with tf.Graph().as_default():
+        train_op = tf1.assign_add(tf1.train.get_or_create_global_step(), 1)
+        hook = SaverHook(str(tmp_path), save_secs=600, clock=lambda: now[0])
+        with graphtrain.MonitoredTrainingSession(
+            checkpoint_dir=str(tmp_path), save_checkpoint_secs=0, chief_only_hooks=[hook]
+        ) as session:
+            saved = []
+            with failing_saves(monkeypatch, 1):
+                for now[0] in (599.0, 600.0, 629.0, 630.0, 631.0, 1229.0, 1230.0):
+                    session.run(train_op)
+                    saved.append(checkpoints.newest(str(tmp_path)).rpartition("-")[2])
+    assert saved == ["0", "0", "0", "4", "4", "4", "7"]
