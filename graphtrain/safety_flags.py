@@ -19,6 +19,7 @@ _HELP = {
     "max_bad_steps": "skip_step: how many steps in a row may be skipped",
     "max_roll_backs": "roll_back: how often a run may go back to its last checkpoint",
     "roll_back_scale": "roll_back: what the learning rate is multiplied by each time",
+    "reset_optimizer": "resume with a fresh optimizer: slots and search state begin anew",
     "single_writer": "refuse to train where another process does",
 }
 

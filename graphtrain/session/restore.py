@@ -4,7 +4,14 @@ import tensorflow as tf
 
 from graphtrain.errors import UsageError
 from graphtrain.optimize import rate_scale
-from graphtrain.session import checkpoints, fitting_saver, input_position, inputs, retention
+from graphtrain.session import (
+    checkpoints,
+    fitting_saver,
+    input_position,
+    inputs,
+    optimizer_state,
+    retention,
+)
 from graphtrain.session.recovery import Recoveries
 from graphtrain.session.safety import SafetyConfig
 
@@ -75,6 +82,10 @@ class RestoringSessionCreator(tf1.train.SessionCreator):
         self._last_step = lambda: None
         self.recoveries = Recoveries(self._safety.max_recoveries, self._safety.max_roll_backs)
         self._rate_scaling = RateScaling(self._safety.roll_back_scale)
+        self._reset = None
+        if self._safety.reset_optimizer:
+            variables = optimizer_state.optimizer_variables(tf1.get_default_graph())
+            self._reset = tf1.variables_initializer(variables, name="reset_optimizer")
 
     def ask_for_last_step(self, last_step):
         """Takes a function that returns the last step made, to tell how many a loss has cost."""
@@ -96,6 +107,11 @@ class RestoringSessionCreator(tf1.train.SessionCreator):
             scaffold, self._master, self._config, checkpoint_filename_with_path=path
         ).create_session()
         inputs.initialize(session)
+        if self._reset is not None and path:
+            session.run(self._reset)
+            tf1.logging.info("the optimizer begins anew: its slots have their first values")
+            # A session that is lost later has slots of this run to go back to.
+            self._reset = None
         self.recoveries.watch(session)
         if self._checkpoint_dir:
             self._report(session, path)

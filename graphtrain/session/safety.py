@@ -29,6 +29,8 @@ class SafetyConfig:
       max_bad_steps: int >= 1, how many steps in a row may be skipped.
       max_roll_backs: int >= 0, how often a run may go back.
       roll_back_scale: in (0, 1), what the learning rate is multiplied by each time.
+      reset_optimizer: whether a resumed run begins with a fresh optimizer: its slots, and what a
+        line search remembers, have their first values again; weights and global step go on.
       single_writer: whether a lock file keeps a second process from training in the directory.
 
     Raises:
@@ -47,10 +49,12 @@ class SafetyConfig:
     max_bad_steps: int = 10
     max_roll_backs: int = 3
     roll_back_scale: float = 0.5
+    reset_optimizer: bool = False
     single_writer: bool = True
 
     def __post_init__(self):
-        for name in ("save_input_position", "skip_input_ahead", "single_writer"):
+        switches = ("save_input_position", "skip_input_ahead", "reset_optimizer", "single_writer")
+        for name in switches:
             if not isinstance(getattr(self, name), bool):
                 raise UsageError(f"{name} must be True or False, got {getattr(self, name)!r}")
         for name in ("max_failed_saves", "max_recoveries", "max_roll_backs"):
