@@ -54,7 +54,9 @@ def bare_loop(stack, model, **arguments):
     """A function of a number of steps that makes them by `session.run([train_op])`, no more."""
     with tf.Graph().as_default() as graph:
         train_op, _ = build(model, **arguments)
-        session = stack.enter_context(tf1.Session(graph=graph))
+        session = tf1.Session(graph=graph)
+        # Entered, it would make its graph the default one of whatever comes before its exit.
+        stack.callback(session.close)
         session.run([tf1.global_variables_initializer(), tf1.tables_initializer()])
         inputs.initialize(session)
 
