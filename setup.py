@@ -9,6 +9,7 @@ HERE = pathlib.Path(__file__).parent
 PANDAS = ["pandas>=1.5"]
 # Each release needs the TensorFlow of the same number, by which pip chooses it.
 LEGACY_KERAS = ["tf_keras>=2.16"]
+PLOT = ["matplotlib>=3.6"]
 TEST_PACKAGES = ["pytest>=7", "hypothesis>=6", "tensorboard>=2.16", "ruff>=0.6"]
 
 setuptools.setup(
@@ -25,9 +26,9 @@ setuptools.setup(
     extras_require={
         "legacy-keras": LEGACY_KERAS,
         "pandas": PANDAS,
-        "test": [*TEST_PACKAGES, *LEGACY_KERAS, *PANDAS],
+        "test": [*TEST_PACKAGES, *LEGACY_KERAS, *PANDAS, *PLOT],
         "tensorboard": ["tensorboard>=2.16"],
-        "plot": ["matplotlib>=3.6"],
+        "plot": PLOT,
     },
     classifiers=[
         "License :: OSI Approved :: Apache Software License",

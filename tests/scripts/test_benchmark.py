@@ -235,7 +235,6 @@ def test_results_survive_their_file(benchmarks, tmp_path):
 
 
 def test_the_picture(benchmarks, tmp_path):
-    pytest.importorskip("matplotlib")
     path = tmp_path / "learning.png"
     benchmarks("picture").draw(made_up_results(benchmarks("results")), path)
     assert path.read_bytes().startswith(b"\x89PNG")
