@@ -20,13 +20,12 @@ from graphtrain.session import (
     signals,
 )
 from graphtrain.session.event_marks import EventMarks
+from graphtrain.session.intervals import NOT_GIVEN, interval, none_unless_positive
 from graphtrain.session.safety import SafetyConfig
 from graphtrain.session.saver_hook import SaverHook
 from graphtrain.session.writer_lock import WriterLock
 
 tf1 = tf.compat.v1
-
-_NOT_GIVEN = object()
 
 
 class MonitoredSession(tf1.train.MonitoredSession):
@@ -246,14 +245,14 @@ def MonitoredTrainingSession(  # noqa: N802 (TensorFlow's name)
     scaffold=None,
     hooks=None,
     chief_only_hooks=None,
-    save_checkpoint_secs=_NOT_GIVEN,
-    save_summaries_steps=_NOT_GIVEN,
-    save_summaries_secs=_NOT_GIVEN,
+    save_checkpoint_secs=NOT_GIVEN,
+    save_summaries_steps=NOT_GIVEN,
+    save_summaries_secs=NOT_GIVEN,
     config=None,
     stop_grace_period_secs=120,
     log_step_count_steps=100,
     max_wait_secs=7200,
-    save_checkpoint_steps=_NOT_GIVEN,
+    save_checkpoint_steps=NOT_GIVEN,
     summary_dir=None,
     save_graph_def=True,
     *,
@@ -306,10 +305,10 @@ def MonitoredTrainingSession(  # noqa: N802 (TensorFlow's name)
       ...     int(session.run(train_op))
       2
     """
-    save_summaries = _interval(
+    save_summaries = interval(
         "save_summaries", save_summaries_steps, save_summaries_secs, default={"save_steps": 100}
     )
-    save_checkpoint = _interval(
+    save_checkpoint = interval(
         "save_checkpoint", save_checkpoint_steps, save_checkpoint_secs, default={"save_secs": 600}
     )
     scaffold = scaffold or tf1.train.Scaffold()
@@ -347,7 +346,7 @@ def MonitoredTrainingSession(  # noqa: N802 (TensorFlow's name)
     summary_dir = summary_dir or checkpoint_dir
     all_hooks = [EventMarks(summary_dir)] if summary_dir else []
     all_hooks.extend(chief_only_hooks or ())
-    if summary_dir and _none_unless_positive(log_step_count_steps):
+    if summary_dir and none_unless_positive(log_step_count_steps):
         all_hooks.append(StepRateHook(every_steps=log_step_count_steps, output_dir=summary_dir))
     if summary_dir and save_summaries:
         all_hooks.append(
@@ -386,22 +385,3 @@ def MonitoredTrainingSession(  # noqa: N802 (TensorFlow's name)
         recoveries=creator.recoveries,
         rolls_back=safety.on_not_finite == "roll_back",
     )
-
-
-def _interval(name, steps, secs, *, default):
-    """Returns the interval as arguments of a hook; an empty dict means never."""
-    if steps is _NOT_GIVEN and secs is _NOT_GIVEN:
-        return default
-    steps, secs = (_none_unless_positive(value) for value in (steps, secs))
-    if steps and secs:
-        raise UsageError(
-            f"{name}_steps and {name}_secs cannot both be set, got {steps} steps and {secs} secs: "
-            "give one of them."
-        )
-    if steps:
-        return {"save_steps": steps}
-    return {"save_secs": secs} if secs else {}
-
-
-def _none_unless_positive(value):
-    return value if value not in (None, _NOT_GIVEN) and value > 0 else None
