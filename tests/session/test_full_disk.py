@@ -61,13 +61,16 @@ def fill(path):
 
 
 LONG_RUN = """
-import resource, sys
+import ctypes, gc, resource, sys
 import tensorflow as tf
 import graphtrain
 
 tf1 = tf.compat.v1
 
 def resident_mb():
+    # What is free and not yet given back comes and goes by several megabytes.
+    gc.collect()
+    ctypes.CDLL(None).malloc_trim(0)
     with open("/proc/self/statm") as file:
         return int(file.read().split()[1]) * resource.getpagesize() / 1e6
 
