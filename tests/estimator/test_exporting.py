@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 import tiny
-from conftest import GRAPH_MODES
+from graph_modes import GRAPH_MODES
 
 import graphtrain
 from graphtrain import export
