@@ -15,7 +15,7 @@ from graphtrain.estimator.run_config import RunConfig, default_session_config
 from graphtrain.estimator.spec import EstimatorSpec
 from graphtrain.estimator.warm_start import WarmStart
 from graphtrain.session import global_step, inputs
-from graphtrain.session.stopwatch import Stopwatch
+from graphtrain.stopwatch import Stopwatch
 
 tf1 = tf.compat.v1
 

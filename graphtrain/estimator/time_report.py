@@ -1,35 +1,5 @@
 """What the time of a training went to."""
 
-import tensorflow as tf
-
-tf1 = tf.compat.v1
-
-
-def timed_saves(watch, listeners):
-    """Returns listeners of a saver, with two of ours around them that time the saves.
-
-    Args:
-      watch: `Stopwatch`.
-      listeners: list of `tf.compat.v1.train.CheckpointSaverListener`.
-    """
-    return [_Begins(watch), *listeners, _Ends(watch)]
-
-
-class _Begins(tf1.train.CheckpointSaverListener):
-    def __init__(self, watch):
-        self._watch = watch
-
-    def before_save(self, session, global_step_value):
-        self._watch.start("saves")
-
-
-class _Ends(_Begins):
-    def before_save(self, session, global_step_value):
-        pass
-
-    def after_save(self, session, global_step_value):
-        self._watch.stop()
-
 
 def spent(watch, before, in_graph):
     """Returns a dict of seconds by what they were spent on.

@@ -155,6 +155,7 @@ def _session(model, spec, hooks, listeners):
         log_step_count_steps=None if counts_steps else log_steps,
         save_graph_def=config.checkpoint_save_graph_def,
         safety=config.safety,
+        watch=model.watch,
     )
 
 
@@ -172,8 +173,9 @@ def _saver_hooks(model, scaffold, users_hooks, listeners):
                 save_steps=config.save_checkpoints_steps,
                 save_secs=config.save_checkpoints_secs,
                 scaffold=scaffold,
-                listeners=time_report.timed_saves(model.watch, listeners),
+                listeners=list(listeners),
                 save_graph_def=config.checkpoint_save_graph_def,
+                watch=model.watch,
             )
         ]
     if listeners:

@@ -4,6 +4,7 @@ import tensorflow as tf
 
 from graphtrain.hooks._periodic import PeriodicHook
 from graphtrain.hooks.finite_histograms import without_bad_histograms
+from graphtrain.stopwatch import Stopwatch
 
 tf1 = tf.compat.v1
 
@@ -19,6 +20,7 @@ class SummaryHook(PeriodicHook):
         merged summaries.
       every_steps: int >= 1; or else `every_secs`.
       every_secs: seconds > 0 from one summary to the next.
+      watch: `Stopwatch` that counts the time it takes to write them, or None.
 
     Raises:
       UsageError: both intervals are given, or none.
@@ -31,10 +33,11 @@ class SummaryHook(PeriodicHook):
       ...     _ = session.run(step)
     """
 
-    def __init__(self, output_dir, *, scaffold=None, every_steps=None, every_secs=None):
+    def __init__(self, output_dir, *, scaffold=None, every_steps=None, every_secs=None, watch=None):
         super().__init__({}, every_steps=every_steps, every_secs=every_secs, first_step=True)
         self._output_dir = output_dir
         self._scaffold = scaffold
+        self._watch = watch or Stopwatch()
 
     def begin(self):
         """Finds the summary op; opens the event file."""
@@ -48,7 +51,8 @@ class SummaryHook(PeriodicHook):
         """Writes the summaries of this step."""
         if not values:
             return
-        self._writer.add_summary(values["summary"], step)
+        with self._watch.timing("summaries"):
+            self._writer.add_summary(values["summary"], step)
         if self._histograms:
             written = {value.tag for value in tf1.Summary.FromString(values["summary"]).value}
             for tag in set(self._histograms) - written:

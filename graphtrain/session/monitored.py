@@ -257,6 +257,7 @@ def MonitoredTrainingSession(  # noqa: N802 (TensorFlow's name)
     save_graph_def=True,
     *,
     safety=None,
+    watch=None,
 ):
     """Creates a session that trains the default graph, saves it and resumes it.
 
@@ -286,6 +287,7 @@ def MonitoredTrainingSession(  # noqa: N802 (TensorFlow's name)
       summary_dir: str, where event files go; by default `checkpoint_dir`.
       save_graph_def: bool, whether the graph is written beside the checkpoints.
       safety: `SafetyConfig`, what is saved and what is put up with.
+      watch: `graphtrain.stopwatch.Stopwatch` that counts the time of saves and summaries.
 
     Returns:
       A `MonitoredSession`.
@@ -355,6 +357,7 @@ def MonitoredTrainingSession(  # noqa: N802 (TensorFlow's name)
                 scaffold=scaffold,
                 every_steps=save_summaries.get("save_steps"),
                 every_secs=save_summaries.get("save_secs"),
+                watch=watch,
             )
         )
     if checkpoint_dir and save_checkpoint:
@@ -364,6 +367,7 @@ def MonitoredTrainingSession(  # noqa: N802 (TensorFlow's name)
                 **save_checkpoint,
                 scaffold=scaffold,
                 save_graph_def=save_graph_def,
+                watch=watch,
             )
         )
     all_hooks.extend(hooks or ())

@@ -17,6 +17,7 @@ from graphtrain.session.checkpoint_writer import CheckpointWriter
 from graphtrain.session.error_text import in_one_line
 from graphtrain.session.recovery import RollBack
 from graphtrain.session.safety import SafetyConfig
+from graphtrain.stopwatch import Stopwatch
 
 tf1 = tf.compat.v1
 
@@ -41,6 +42,7 @@ class SaverHook(tf1.train.CheckpointSaverHook, QuietHook):
       scaffold: `tf.compat.v1.train.Scaffold`, whose saver is used.
       listeners: list of `tf.compat.v1.train.CheckpointSaverListener`.
       save_graph_def: bool, whether the graph is written beside the checkpoints.
+      watch: `Stopwatch` that counts the time of the saves, or None.
       clock: function that gives the time in seconds.
     """
 
@@ -55,6 +57,7 @@ class SaverHook(tf1.train.CheckpointSaverHook, QuietHook):
         listeners=None,
         save_graph_def=True,
         *,
+        watch=None,
         clock=time.monotonic,
     ):
         super().__init__(
@@ -72,6 +75,7 @@ class SaverHook(tf1.train.CheckpointSaverHook, QuietHook):
         self._saver_given, self._scaffold_given = saver, scaffold
         self._with_graph = save_graph_def
         self._safety = SafetyConfig()
+        self._watch = watch or Stopwatch()
         self._clock = clock
         self._positions = None
         self._step = None
@@ -206,13 +210,14 @@ class SaverHook(tf1.train.CheckpointSaverHook, QuietHook):
         self._tell("before_save", session)
 
     def _write(self, session):
-        self._saved_path = self._writer.write(
-            session,
-            self._saver_in_use(),
-            self._step,
-            positions=self._positions,
-            with_graph=self._with_graph,
-        )
+        with self._watch.timing("saves"):
+            self._saved_path = self._writer.write(
+                session,
+                self._saver_in_use(),
+                self._step,
+                positions=self._positions,
+                with_graph=self._with_graph,
+            )
         self._saved_step = self._step
         self._failed_saves = 0
         status = tf1.SessionLog.CHECKPOINT

@@ -6,6 +6,8 @@ import tensorflow as tf
 
 import graphtrain
 from graphtrain.estimator import time_report
+from graphtrain.session.saver_hook import SaverHook
+from graphtrain.stopwatch import Stopwatch
 
 tf1 = tf.compat.v1
 
@@ -41,7 +43,7 @@ def test_seconds_of_a_training(tmp_path, searched, steps_per_run):
         graphtrain.EvalSpec(slow_input_fn, steps=2),
     )
     secs = estimator.last_train_result.secs
-    wanted = {"start", "steps", "saves", "evaluation", "input wait"}
+    wanted = {"start", "steps", "saves", "summaries", "evaluation", "input wait"}
     assert set(secs) == (wanted | {"search"} if searched else wanted)
     assert all(value > 0 for what, value in secs.items() if what != "steps")
     assert secs["input wait"] > 20 * 1e-4
@@ -50,7 +52,7 @@ def test_seconds_of_a_training(tmp_path, searched, steps_per_run):
 def test_nothing_is_measured_in_the_graph_unless_asked_for(tmp_path):
     estimator = graphtrain.Estimator(model_fn, str(tmp_path), params={"searched": True})
     estimator.train(slow_input_fn, steps=3)
-    assert set(estimator.last_train_result.secs) == {"start", "steps", "saves"}
+    assert set(estimator.last_train_result.secs) == {"start", "steps", "saves", "summaries"}
 
 
 def test_lines():
@@ -58,3 +60,27 @@ def test_lines():
         "steps               3.0 s   75 %",
         "start               1.0 s   25 %",
     ]
+
+
+def test_a_save_that_fails_does_not_count_what_follows(tmp_path, monkeypatch):
+    clock = iter(range(10_000))
+    watch = Stopwatch(clock=lambda: float(next(clock)))
+    with tf.Graph().as_default():
+        step = tf1.assign_add(tf1.train.get_or_create_global_step(), 1)
+        hook = SaverHook(str(tmp_path), save_steps=2, watch=watch)
+        with graphtrain.MonitoredTrainingSession(hooks=[hook]) as session:
+            session.run(step)
+            with monkeypatch.context() as patch:
+                patch.setattr(tf1.train.Saver, "save", fail)
+                session.run(step)
+            assert tf.train.latest_checkpoint(str(tmp_path)).endswith("model.ckpt-0")
+            saving = watch.secs["saves"]
+            session.run([step])
+            assert watch.secs["saves"] == saving
+            with watch.timing("steps"):
+                pass
+            assert (watch.secs["saves"], watch.secs["steps"]) == (saving, 1.0)
+
+
+def fail(*args, **kwargs):
+    raise OSError("no space is left")

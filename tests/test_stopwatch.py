@@ -2,7 +2,7 @@
 
 import pytest
 
-from graphtrain.session.stopwatch import Stopwatch
+from graphtrain.stopwatch import Stopwatch
 
 
 def test_what_is_inside_is_not_counted_outside():
