@@ -17,6 +17,7 @@ from graphtrain._flag_kinds import FlagGroup, as_number
 from graphtrain.errors import UsageError
 from graphtrain.estimator import RunConfig
 from graphtrain.optimize import optimizers, schedules
+from graphtrain.optimize.searched_step import ON_FAILURE
 from graphtrain.safety_flags import define_safety_flags, safety_from_flags  # noqa: F401
 from graphtrain.session.session_config import session_config
 
@@ -142,7 +143,7 @@ def define_train_step_flags(flag_values=flags.FLAGS):
     group.choice(
         "on_failure",
         "restore",
-        ["restore", "keep_last"],
+        list(ON_FAILURE),
         "line search: if no rate lowers the loss, undo the step or keep the last trial",
     )
     group.check_together(

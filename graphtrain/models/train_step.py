@@ -9,11 +9,11 @@ from graphtrain.errors import UsageError
 from graphtrain.optimize import optimizers, schedules
 from graphtrain.optimize.line_search import LineSearchOptimizer
 from graphtrain.optimize.rate_scale import learning_rate_scale
+from graphtrain.optimize.searched_step import ON_FAILURE
 
 tf1 = tf.compat.v1
 
 TRAIN_STEPS = ("normal", "line_search")
-ON_FAILURE = ("restore", "keep_last")
 
 
 @dataclasses.dataclass(frozen=True)

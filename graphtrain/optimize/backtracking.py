@@ -8,6 +8,9 @@ from graphtrain.optimize.control_flow import control_flow_v2
 
 tf1 = tf.compat.v1
 
+# Below it a floor of 0 would never be reached by shrinking.
+_LEAST_SCALE = 1e-30
+
 
 class Outcome(typing.NamedTuple):
     """What the trials of one step came to.
@@ -32,8 +35,7 @@ def backtrack(step, replay, *, wanted, first, accepts, next_scale, min_scale, af
       step: the `TakenStep`.
       replay: a function that returns the loss at the present weights, float scalar tensor.
       wanted: bool scalar tensor, whether to try at all.
-      first: float scalar tensor, the first scale tried; None for 1, where the step has put the
-        weights already.
+      first: float scalar tensor, the first scale tried; at 1 the step has put the weights already.
       accepts: a function of the loss at a trial and its scale, float scalar tensors, that returns
         whether it is good enough, bool scalar tensor. A loss that is not finite never is.
       next_scale: a function of (scale, loss) of a rejected trial, and of the one before it, that
@@ -63,12 +65,7 @@ def backtrack(step, replay, *, wanted, first, accepts, next_scale, min_scale, af
 
     with tf.control_dependencies(after):
         none = tf.zeros([], dtype)
-        first = tf.ones([], dtype) if first is None else tf.identity(first)
         start = (tf.constant(0), none, none, tf.constant(False), first)
         start = tuple(tf.identity(tensor) for tensor in start)
     with control_flow_v2(not step.has_ref_variables):
         return Outcome(*tf1.while_loop(goes_on, one_trial, start, parallel_iterations=1)[:4])
-
-
-# Below it a floor of 0 would never be reached by shrinking.
-_LEAST_SCALE = 1e-30

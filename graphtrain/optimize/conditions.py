@@ -29,7 +29,6 @@ class _AgainstLossBefore:
 class Decrease(_AgainstLossBefore):
     """The loss fell: f(s) < f(0). The weakest condition, and the one of the source article."""
 
-    needs_slope = False
     rounding_errors_allowed = 0
     c = 0.0
 
@@ -57,7 +56,6 @@ class Armijo(_AgainstLossBefore):
     """
 
     c: float = 0.1
-    needs_slope = True
     # Near a least point the promised fall is smaller than what rounding makes of the losses.
     rounding_errors_allowed = 2
 

@@ -12,9 +12,6 @@ from graphtrain.errors import UsageError
 class Constant:
     """Begins each step anew with the whole step: s = 1."""
 
-    needs_slope = False
-    is_whole_step = True
-
     def initial_state(self):
         """Returns the first values of what is remembered from step to step: nothing."""
         return {}
@@ -59,8 +56,6 @@ class Grow:
     steps_per_factor: int = 1
     max_scale: float = 10.0
     min_first_scale: float = 1e-3
-    needs_slope = False
-    is_whole_step = False
 
     def __post_init__(self):
         checks.real("factor", self.factor, at_least=1)
@@ -118,8 +113,6 @@ class Polyak:
     max_scale: float = 10.0
     least_loss: float = 0.0
     shrink: float = 0.5
-    needs_slope = True
-    is_whole_step = False
 
     def __post_init__(self):
         checks.real("c", self.c, above=0)

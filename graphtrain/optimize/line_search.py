@@ -50,7 +50,8 @@ class LineSearchOptimizer(tf1.train.Optimizer):
     After `minimize` or `apply_gradients` these tensors tell what the step of a `session.run` did:
     `loss_before` and `loss_after` (float scalars; after a step without a search the latter is
     nan), `scale` (float scalar, the part of the step that was taken, 0 if none), `learning_rate`
-    (float scalar: the scale times the wrapped optimizer's rate), `trials` (int32 scalar),
+    (float scalar: the scale times the wrapped optimizer's rate, or the scale alone where an
+    optimizer of your own keeps its rate under another name), `trials` (int32 scalar),
     `accepted` (bool scalar: false if the step failed), `searched` (bool scalar), `ascent` (bool
     scalar: the wrapped optimizer's step led uphill), `search_secs` (float64 scalar).
 

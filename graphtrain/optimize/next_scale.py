@@ -31,8 +31,8 @@ class NextScale:
       UsageError: an argument cannot be used.
 
     Example:
-      >>> NextScale(0.5, "cubic").needs_slope
-      True
+      >>> NextScale(0.5, "cubic")
+      NextScale(shrink=0.5, interpolation='cubic')
     """
 
     shrink: float
@@ -41,11 +41,6 @@ class NextScale:
     def __post_init__(self):
         checks.real("shrink", self.shrink, above=0, below=1)
         checks.one_of("interpolation", self.interpolation, INTERPOLATIONS)
-
-    @property
-    def needs_slope(self):
-        """Whether `after` looks at the slope."""
-        return self.interpolation is not None
 
     def after(self, rejected, earlier, loss_before, slope):
         """Returns the scale to try next, float scalar tensor.

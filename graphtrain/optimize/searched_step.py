@@ -71,12 +71,6 @@ class SearchSettings:
         return NextScale(self.shrink, self.interpolation)
 
     @property
-    def needs_slope(self):
-        """Whether the search looks at the slope of the loss along the step."""
-        policies = (self.condition, self.first_scale, self.next_scale)
-        return self.on_ascent != "search" or any(policy.needs_slope for policy in policies)
-
-    @property
     def leaves_steps_out(self):
         """Whether a step may be taken without a search."""
         every_step = isinstance(self.search_every, frequency.EveryStep)
@@ -214,9 +208,7 @@ class _Search:
 
     def _backtrack(self, bound, began):
         settings = self.settings
-        first = None
-        if not settings.first_scale.is_whole_step:
-            first = settings.first_scale.scale(self.loss_before, self.slope, self.remembered)
+        first = settings.first_scale.scale(self.loss_before, self.slope, self.remembered)
         return backtrack(
             self.step,
             self.replay,
