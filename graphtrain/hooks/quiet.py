@@ -47,9 +47,7 @@ class QuietHooks:
 
     def steps_until_due(self):
         """Returns in how many steps the first of the hooks is due; 1 if one wants every step."""
-        if not self._all_quiet:
-            return 1
-        return min((hook.steps_until_due() for hook in self._quiet), default=NEVER)
+        return self.steps_to_boundary() if self._all_quiet else 1
 
     def steps_to_boundary(self):
         """Returns in how many steps the first of the quiet hooks is due, whatever others want."""

@@ -132,7 +132,7 @@ def run(session, train_step, *, steps=None, max_steps=None, steps_per_run=1):
                 step = quiet.make(step, limit)
                 count = quiet.steps_of_next_run(step, limit)
             feed = None if count == 1 else {train_step.extra_steps: count - 1}
-            _, step_after = pace.timed(count, lambda feed=feed: session.run(fetches, feed))
+            _, step_after = pace.timed(count, session.run, fetches, feed)
         except tf.errors.OutOfRangeError as error:
             if not inputs.is_end_of_input(error, session.graph):
                 raise

@@ -34,12 +34,12 @@ class Pace:
         self._timed = {1: [], _TIMED_STEPS: []}
         self.most_steps = steps_per_run if self._is_found else 1
 
-    def timed(self, steps, make):
-        """Calls `make()`, which runs `steps` steps, and returns what it returns."""
+    def timed(self, steps, make, *args):
+        """Calls `make(*args)`, which runs `steps` steps, and returns what it returns."""
         if self._is_found or steps not in self._timed:
-            return make()
+            return make(*args)
         began = self._clock()
-        result = make()
+        result = make(*args)
         self._timed[steps].append(self._clock() - began)
         self._look(steps)
         return result

@@ -60,7 +60,7 @@ class QuietSteps:
             count = min(self._pace.most_steps, last_step - step)
             if min(self._hooks.steps_until_due(), last_step - step) <= count:
                 break
-            self._pace.timed(count, lambda count=count: self._call(count))
+            self._pace.timed(count, self._call, count)
             self._hooks.pass_over(count)
             step += count
         return step
