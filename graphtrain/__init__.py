@@ -13,6 +13,7 @@ from graphtrain.optimize.gradient_accumulation import GradientAccumulationOptimi
 from graphtrain.optimize.line_search import LineSearchOptimizer
 from graphtrain.optimize.moving_average import MovingAverageOptimizer
 from graphtrain.optimize.rate_scale import learning_rate_scale
+from graphtrain.optimize.rate_step import learning_rate_step
 from graphtrain.session.averages import averages_scaffold
 from graphtrain.session.inputs import declare_iterator
 from graphtrain.session.monitored import MonitoredTrainingSession
@@ -45,6 +46,7 @@ __all__ = [
     "add_metrics",
     "declare_iterator",
     "learning_rate_scale",
+    "learning_rate_step",
     "saving_on_signals",
     "train_and_evaluate",
 ]

@@ -5,7 +5,7 @@ import dataclasses
 from absl import flags
 
 from graphtrain._flag_kinds import FlagGroup
-from graphtrain.session.safety import ON_NOT_FINITE, SafetyConfig
+from graphtrain.session.safety import LEARNING_RATE_ON_RESUME, ON_NOT_FINITE, SafetyConfig
 
 # The script that calls one of the functions owns the flags: its --helpshort shows them.
 flags.disclaim_key_flags()
@@ -20,8 +20,12 @@ _HELP = {
     "max_roll_backs": "roll_back: how often a run may go back to its last checkpoint",
     "roll_back_scale": "roll_back: what the learning rate is multiplied by each time",
     "reset_optimizer": "resume with a fresh optimizer: slots and search state begin anew",
+    "learning_rate_on_resume": "resume with the learning rate's schedule where it was, with the "
+    "schedule from its beginning, or with another rate than the run was begun with",
     "single_writer": "refuse to train where another process does",
 }
+
+_CHOICES = {"on_not_finite": ON_NOT_FINITE, "learning_rate_on_resume": LEARNING_RATE_ON_RESUME}
 
 
 def define_safety_flags(flag_values=flags.FLAGS):
@@ -35,8 +39,8 @@ def define_safety_flags(flag_values=flags.FLAGS):
         return
     for field in dataclasses.fields(SafetyConfig):
         name, default, help_text = field.name, field.default, _HELP[field.name]
-        if name == "on_not_finite":
-            group.choice(name, default, list(ON_NOT_FINITE), help_text)
+        if name in _CHOICES:
+            group.choice(name, default, list(_CHOICES[name]), help_text)
         elif isinstance(default, bool):
             group.switch(name, default, help_text)
         elif isinstance(default, int):

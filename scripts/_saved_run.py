@@ -4,33 +4,45 @@ import json
 import os
 import pathlib
 
-from absl import flags
+from absl import flags as absl_flags
 
 import graphtrain
-from graphtrain import models
+from graphtrain import flags, models
 from graphtrain.errors import DataError, UsageError
 from graphtrain.session import checkpoints
+from graphtrain.session.safety import KEEP
 
 # The script that calls define_flags owns the flags: its --helpshort shows them.
-flags.disclaim_key_flags()
+absl_flags.disclaim_key_flags()
 
 _FILE = "settings.json"
 # A checkpoint fits no other model, and no other optimizer's variables.
 _FIXED = ("model", "optimizer")
+_RATE = (
+    "learning_rate",
+    "learning_rate_schedule",
+    "decay_steps",
+    "decay_rate",
+    "staircase",
+    "boundaries",
+    "values",
+    "end_learning_rate",
+    "warmup_steps",
+)
 
 
 def define_flags(flag_values):
     """Defines --model_dir and --eval_batch_size for a script that uses a trained run."""
-    flags.DEFINE_string(
+    absl_flags.DEFINE_string(
         "model_dir", None, "the folder that train.py wrote to", flag_values, required=True
     )
-    flags.DEFINE_integer(
+    absl_flags.DEFINE_integer(
         "eval_batch_size", 500, "images in one batch", lower_bound=1, flag_values=flag_values
     )
 
 
 def check(values):
-    """Refuses to go on with a run of another model or optimizer.
+    """Refuses to go on with a run of another model or optimizer, or unasked at another rate.
 
     Args:
       values: the parsed flags of train.py.
@@ -45,6 +57,8 @@ def check(values):
                 f"{values.model_dir} holds a run with --{name}={saved[name]}, not "
                 f"{values[name].value}: give --{name}={saved[name]} or another --model_dir"
             )
+    if values.learning_rate_on_resume == KEEP:
+        _check_rate(values.model_dir, saved.get("learning_rate"), _rate(values))
 
 
 def save(values):
@@ -54,6 +68,7 @@ def save(values):
       values: the parsed flags of train.py.
     """
     settings = {name: values[name].value for name in (*_FIXED, "data")}
+    settings["learning_rate"] = _rate(values)
     settings["data_dir"] = values.data_dir and os.path.abspath(values.data_dir)
     if settings != _read(values.model_dir):
         _write(values.model_dir, settings)
@@ -91,6 +106,33 @@ def classifier(model_dir, settings):
     """
     model_fn = getattr(models, f"{settings['model']}_model_fn")
     return graphtrain.Estimator(model_fn, model_dir=model_dir)
+
+
+def _rate(values):
+    """The flags of the learning rate and their values, as they come back from a file."""
+    rate = {name: values[name].value for name in _RATE}
+    if rate["learning_rate"] is None:
+        rate["learning_rate"] = flags.DEFAULT_LEARNING_RATES[values.optimizer]
+    return rate
+
+
+def _check_rate(model_dir, saved, given):
+    if not isinstance(saved, dict):
+        return  # It was begun before its rate was written down.
+    for name in _RATE:
+        if saved.get(name) != given[name]:
+            raise UsageError(
+                f"{model_dir} holds a run {_written(name, saved.get(name))}, not "
+                f"{_written(name, given[name])}: give what it had, or "
+                "--learning_rate_on_resume=override to go on with another, or =restart to begin "
+                "the schedule anew"
+            )
+
+
+def _written(name, value):
+    if isinstance(value, list):
+        value = ",".join(f"{number:g}" for number in value)
+    return f"without --{name}" if value is None or value is False else f"with --{name}={value}"
 
 
 def _read(model_dir):

@@ -11,7 +11,8 @@ from absl import flags as absl_flags
 import graphtrain
 from graphtrain import app, datasets, flags, hooks, models
 from graphtrain.estimator import time_report
-from graphtrain.session import checkpoints
+from graphtrain.session import checkpoints, rate_on_resume
+from graphtrain.session.safety import KEEP, RESTART
 
 tf1 = tf.compat.v1
 
@@ -128,15 +129,29 @@ def _plan(values, data, steps_per_epoch, step, max_steps):
     """What is about to be done, in a line or two."""
     start = f"continuing at step {step}" if step else "starting"
     schedule = flags.learning_rate_from_flags(values)
-    at_steps = sorted({0, values.decay_steps or 0, max_steps})
+    begun_at, how = _begin_of_schedule(values, step)
+    at_steps = sorted({begun_at, begun_at + (values.decay_steps or 0), max_steps})
     with tf.Graph().as_default(), tf1.Session() as session:
-        rates = session.run([schedule(tf.constant(at_step, tf.int64)) for at_step in at_steps])
-    pairs = zip(rates, at_steps, strict=True)
+        rates = session.run(
+            [schedule(tf.constant(at_step - begun_at, tf.int64)) for at_step in at_steps]
+        )
+    pairs = [f"{rate:.4g} at step {at}" for rate, at in zip(rates, at_steps, strict=True)]
     return (
         f"{values.model} on {data.name}: {len(data.train_images)} images, {steps_per_epoch} steps "
         f"an epoch; {start}, to step {max_steps}\n"
-        f"learning rate {', '.join(f'{rate:.4g} at step {at_step}' for rate, at_step in pairs)}"
+        f"learning rate {how}{', '.join(pairs)}"
     )
+
+
+def _begin_of_schedule(values, step):
+    """The global step that the learning rate's schedule counts from, and how that came about."""
+    on_resume = values.learning_rate_on_resume
+    if not step:
+        return 0, ""
+    if on_resume == RESTART:
+        return step, "(begun anew) "
+    begun_at = rate_on_resume.origin_of(checkpoints.newest(values.model_dir))
+    return begun_at, "" if on_resume == KEEP else "(in place of the run's) "
 
 
 if __name__ == "__main__":

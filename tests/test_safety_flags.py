@@ -28,6 +28,7 @@ def test_each_flag_is_in_the_run_config():
         "--max_bad_steps=2",
         "--max_roll_backs=4",
         "--roll_back_scale=0.1",
+        "--learning_rate_on_resume=restart",
     )
     assert flags.run_config_from_flags(values).safety == graphtrain.SafetyConfig(
         save_input_position=False,
@@ -39,6 +40,7 @@ def test_each_flag_is_in_the_run_config():
         max_bad_steps=2,
         max_roll_backs=4,
         roll_back_scale=0.1,
+        learning_rate_on_resume="restart",
     )
 
 
@@ -61,6 +63,7 @@ def test_bad_values(arg, message):
         ({"max_failed_saves": -1}, "max_failed_saves=-1 cannot be used"),
         ({"max_recoveries": True}, "max_recoveries=True cannot be used"),
         ({"on_not_finite": "ignore"}, "choose one of 'raise', 'skip_step', 'roll_back'"),
+        ({"learning_rate_on_resume": None}, "choose one of 'keep', 'restart', 'override'"),
         ({"max_bad_steps": 0}, "max_bad_steps=0 cannot be used"),
         ({"roll_back_scale": 1}, "roll_back_scale=1 cannot be used"),
         ({"single_writer": 1}, "single_writer must be True or False, got 1"),

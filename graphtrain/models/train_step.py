@@ -9,6 +9,7 @@ from graphtrain.errors import UsageError
 from graphtrain.optimize import optimizers, schedules
 from graphtrain.optimize.line_search import LineSearchOptimizer
 from graphtrain.optimize.rate_scale import learning_rate_scale
+from graphtrain.optimize.rate_step import learning_rate_step
 from graphtrain.optimize.searched_step import ON_FAILURE
 
 tf1 = tf.compat.v1
@@ -24,7 +25,7 @@ class TrainSettings:
       optimizer: a name in `graphtrain.optimize.optimizers.NAMES`.
       optimizer_settings: dict of arguments of that optimizer, such as {"momentum": 0.8}.
       learning_rate: a number > 0, or a schedule (`graphtrain.optimize.schedules`): a
-        function of the global step tensor.
+        function of the global step tensor. It is given `graphtrain.learning_rate_step()`.
       train_step: "normal", or "line_search" to search along the optimizer's step for a
         scale at which the loss of the batch falls.
       shrink: the factor from one trial's scale to the next, in (0, 1).
@@ -111,7 +112,7 @@ def make_train_op(loss, settings):
     schedule = settings.learning_rate
     if not callable(schedule):
         schedule = schedules.constant(schedule)
-    learning_rate = schedule(global_step) * learning_rate_scale()
+    learning_rate = schedule(learning_rate_step()) * learning_rate_scale()
     tf1.summary.scalar("learning_rate", learning_rate)
 
     optimizer = optimizers.make(settings.optimizer, learning_rate, **settings.optimizer_settings)

@@ -2,12 +2,9 @@
 
 import tensorflow as tf
 
-from graphtrain.optimize import search_state
+from graphtrain.optimize.saved_scalar import SavedScalar
 
-tf1 = tf.compat.v1
-
-_COLLECTION = "graphtrain_learning_rate_scale"
-_ASSIGNMENT = "graphtrain_learning_rate_scale_assignment"
+SCALE = SavedScalar("learning_rate_scale", tf.float32, 1.0)
 
 
 def learning_rate_scale():
@@ -26,19 +23,7 @@ def learning_rate_scale():
       >>> learning_rate_scale() is learning_rate_scale()
       True
     """
-    graph = tf1.get_default_graph()
-    made = graph.get_collection(_COLLECTION)
-    if made:
-        return made[0]
-    # At the root, so that it has one name whatever scope it is asked for in.
-    with tf.init_scope(), tf1.variable_scope(tf1.VariableScope(reuse=False)):
-        variable = tf1.get_variable(
-            "learning_rate_scale", [], tf.float32, tf1.ones_initializer(), trainable=False
-        )
-    graph.add_to_collection(_COLLECTION, variable)
-    # A run whose checkpoints lack it goes on with 1.
-    graph.add_to_collection(search_state.COLLECTION, variable)
-    return variable
+    return SCALE.variable()
 
 
 def assignment():
@@ -47,16 +32,9 @@ def assignment():
     Returns:
       (operation, float32 scalar placeholder).
     """
-    graph = tf1.get_default_graph()
-    made = graph.get_collection(_ASSIGNMENT)
-    if not made:
-        value = tf1.placeholder(tf.float32, [], "learning_rate_scale_value")
-        made = [tf1.assign(learning_rate_scale(), value).op, value]
-        for element in made:
-            graph.add_to_collection(_ASSIGNMENT, element)
-    return tuple(made)
+    return SCALE.assignment()
 
 
 def is_used(graph):
     """Says whether the learning rate of `graph` has such a factor."""
-    return bool(graph.get_collection(_COLLECTION))
+    return SCALE.is_used(graph)

@@ -12,6 +12,7 @@ from graphtrain.session import (
     optimizer_state,
     retention,
 )
+from graphtrain.session.rate_on_resume import RateOnResume
 from graphtrain.session.recovery import Recoveries
 from graphtrain.session.safety import SafetyConfig
 
@@ -82,6 +83,8 @@ class RestoringSessionCreator(tf1.train.SessionCreator):
         self._last_step = lambda: None
         self.recoveries = Recoveries(self._safety.max_recoveries, self._safety.max_roll_backs)
         self._rate_scaling = RateScaling(self._safety.roll_back_scale)
+        self._rate_on_resume = RateOnResume(self._safety.learning_rate_on_resume)
+        self._resumed_at = None
         self._reset = None
         if self._safety.reset_optimizer:
             variables = optimizer_state.optimizer_variables(tf1.get_default_graph())
@@ -107,16 +110,26 @@ class RestoringSessionCreator(tf1.train.SessionCreator):
             scaffold, self._master, self._config, checkpoint_filename_with_path=path
         ).create_session()
         inputs.initialize(session)
-        if self._reset is not None and path:
-            session.run(self._reset)
-            tf1.logging.info("the optimizer begins anew: its slots have their first values")
-            # A session that is lost later has slots of this run to go back to.
-            self._reset = None
+        if self._checkpoint_dir:
+            self._change_what_was_saved(session, path)
         self.recoveries.watch(session)
         if self._checkpoint_dir:
             self._report(session, path)
             self._place_input(session, path)
         return session
+
+    def _change_what_was_saved(self, session, path):
+        """Does to what an earlier run has saved what the settings ask for."""
+        step = int(session.run(tf1.train.get_global_step()))
+        if self._resumed_at is None:
+            self._resumed_at = step if path else -1
+        if step > self._resumed_at:
+            # After the loss of a session, what this run has saved is as it should be.
+            return
+        if self._reset is not None:
+            session.run(self._reset)
+            tf1.logging.info("the optimizer begins anew: its slots have their first values")
+        self._rate_on_resume.apply(session, step)
 
     def _place_input(self, session, path):
         if self._positions is None:

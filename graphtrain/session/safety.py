@@ -6,6 +6,8 @@ from graphtrain import checks
 from graphtrain.errors import UsageError
 
 ON_NOT_FINITE = ("raise", "skip_step", "roll_back")
+KEEP, RESTART, OVERRIDE = "keep", "restart", "override"
+LEARNING_RATE_ON_RESUME = (KEEP, RESTART, OVERRIDE)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -31,6 +33,11 @@ class SafetyConfig:
       roll_back_scale: in (0, 1), what the learning rate is multiplied by each time.
       reset_optimizer: whether a resumed run begins with a fresh optimizer: its slots, and what a
         line search remembers, have their first values again; weights and global step go on.
+      learning_rate_on_resume: what a resumed run does about its learning rate: "keep" goes on with
+        the schedule where it was; "restart" begins it again at the step that was restored, for
+        which it must be a function of `graphtrain.learning_rate_step()`; "override" lets the
+        graph's rate count as it is, so `graphtrain.learning_rate_scale()` is 1 again. What it
+        does is saved: runs that are resumed later with "keep" go on with it.
       single_writer: whether a lock file keeps a second process from training in the directory.
 
     Raises:
@@ -50,6 +57,7 @@ class SafetyConfig:
     max_roll_backs: int = 3
     roll_back_scale: float = 0.5
     reset_optimizer: bool = False
+    learning_rate_on_resume: str = KEEP
     single_writer: bool = True
 
     def __post_init__(self):
@@ -61,4 +69,7 @@ class SafetyConfig:
             checks.whole(name, getattr(self, name), at_least=0)
         checks.whole("max_bad_steps", self.max_bad_steps)
         checks.one_of("on_not_finite", self.on_not_finite, ON_NOT_FINITE)
+        checks.one_of(
+            "learning_rate_on_resume", self.learning_rate_on_resume, LEARNING_RATE_ON_RESUME
+        )
         checks.real("roll_back_scale", self.roll_back_scale, above=0, below=1)
