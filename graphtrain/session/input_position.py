@@ -19,6 +19,16 @@ LARGE_BYTES = 100_000_000
 
 _PREFIX = "input_position/"
 _POSITIONS = "graphtrain_input_positions"
+# Which of its inputs is the first of the two seeds of an op that draws the order of its elements.
+_SEEDS_AT = {
+    "ShuffleDataset": 2,
+    "ShuffleDatasetV3": 2,
+    "ShuffleAndRepeatDataset": 2,
+    "ShuffleAndRepeatDatasetV2": 2,
+    "SamplingDataset": 2,
+    "RandomDataset": 0,
+    "RandomDatasetV2": 0,
+}
 _IGNORE_STATE_OF_OPS, _FAIL_IF_OPS_HAVE_STATE = 1, 2
 
 
@@ -53,12 +63,34 @@ class InputPositions:
         with tf.name_scope("input_position"):
             self._prefix = tf1.placeholder(tf.string, [], "prefix")
             self.saved_iterators = [_Iterator(handle, self._prefix) for handle in handles]
-        self._warned_of_size = False
+        self._warned_of_size = self._warned_of_seeds = False
 
     @property
     def name(self):
         """A name in the graph: by it TensorFlow writes the collection into a MetaGraph."""
         return self._prefix.name
+
+    def warn_of_missing_seeds(self, graph):
+        """Warns, once, of iterators whose order is another in each run that is begun.
+
+        Args:
+          graph: `tf.Graph` of the iterators.
+        """
+        if self._warned_of_seeds or not self.saved_iterators:
+            return
+        self._warned_of_seeds = True
+        function_ops = _ops_by_function(graph)
+        for iterator in self.saved_iterators:
+            op_type = iterator.op_without_seed(dict(function_ops))
+            if op_type is not None:
+                tf1.logging.warning(
+                    "the order of the input %r is drawn without a seed (%s): it goes on where it "
+                    "was when the run is resumed, but another run has another order. To be able "
+                    "to repeat the run, give the op a seed, or the graph "
+                    "(tf.compat.v1.set_random_seed, RunConfig.tf_random_seed)",
+                    iterator.name,
+                    op_type,
+                )
 
     def check(self, session):
         """Warns of iterators whose position cannot be saved, or not all of it.
@@ -70,7 +102,7 @@ class InputPositions:
             return
         function_ops = _ops_by_function(session.graph)
         for iterator in list(self.saved_iterators):
-            if "GeneratorDataset" in iterator.op_types(dict(function_ops)):
+            if iterator.has_op("GeneratorDataset", dict(function_ops)):
                 self._give_up(iterator, "GeneratorDataset runs a Python generator")
                 continue
             reason = iterator.reason_not_to_save(session)
@@ -196,22 +228,41 @@ class _Iterator:
             return in_one_line(error)
         return None
 
-    def op_types(self, function_ops):
-        """Returns the types of the ops of its pipeline, those inside functions included.
+    def has_op(self, op_type, function_ops):
+        """Says whether its pipeline has an op of this type, be it inside a function.
 
         Args:
+          op_type: str.
           function_ops: dict from the names of functions to their ops; it is used up.
         """
+        bodies = self._pipeline(function_ops)
+        return any(node.op == op_type for body in bodies for node in body.values())
+
+    def op_without_seed(self, function_ops):
+        """Returns the type of an op of its pipeline that draws an order without a seed, or None.
+
+        Args:
+          function_ops: as for `has_op`.
+        """
+        for body in self._pipeline(function_ops):
+            for node in body.values():
+                if node.op in _SEEDS_AT and _has_no_seed(node, body):
+                    return node.op
+        return None
+
+    def _pipeline(self, function_ops):
+        """Yields the nodes of its pipeline, then those of each function: dicts from their names."""
         graph = self._handle.graph
         makers = [op for op in self._handle.consumers() if op.type == "MakeIterator"]
-        ops = [graph.get_operation_by_name(name) for name in graph_walk.ancestors(makers)]
-        types, stack = set(), [op.node_def for op in ops]
-        while stack:
-            node = stack.pop()
-            types.add(node.op)
-            for name in _functions_called(node):
-                stack.extend(function_ops.pop(name, ()))
-        return types
+        # What a one-shot iterator iterates over is in a function of its own.
+        names = graph_walk.ancestors([*makers, self._handle.op])
+        bodies = [[graph.get_operation_by_name(name).node_def for name in names]]
+        while bodies:
+            body = {node.name: node for node in bodies.pop()}
+            yield body
+            for node in body.values():
+                called = [function_ops.pop(name, ()) for name in _functions_called(node)]
+                bodies.extend(filter(None, called))
 
 
 def _iterator_handles(graph):
@@ -229,6 +280,21 @@ def _names(handles):
 
 def _serialized(handle, policy):
     return tf.raw_ops.SerializeIterator(resource_handle=handle, external_state_policy=policy)
+
+
+def _has_no_seed(node, body):
+    """Whether both seeds of an op are the constant 0, by which the order is drawn anew each time.
+
+    TensorFlow gives no seed of a user's, of the op or of the graph, that form.
+    """
+    first = _SEEDS_AT[node.op]
+    seeds = (body.get(name.partition(":")[0]) for name in node.input[first : first + 2])
+    return all(
+        seed is not None
+        and seed.op == "Const"
+        and not tf.make_ndarray(seed.attr["value"].tensor).any()
+        for seed in seeds
+    )
 
 
 def _ops_by_function(graph):

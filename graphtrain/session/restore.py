@@ -134,6 +134,7 @@ class RestoringSessionCreator(tf1.train.SessionCreator):
     def _place_input(self, session, path):
         if self._positions is None:
             return
+        self._positions.warn_of_missing_seeds(session.graph)
         is_placed = path is not None and self._positions.restore(session, path)
         if self._safety.save_input_position:
             self._positions.check(session)

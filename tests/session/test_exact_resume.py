@@ -165,6 +165,61 @@ def test_the_input_goes_on_where_it_was(tmp_path, declare, first):
     assert seen == unbroken
 
 
+def drawn(shuffle):
+    return lambda: shuffle(tf.data.Dataset.range(60)).repeat()
+
+
+UNSEEDED = {
+    "reshuffled": drawn(lambda data: data.shuffle(50, reshuffle_each_iteration=True)),
+    "in one order": drawn(lambda data: data.shuffle(50, reshuffle_each_iteration=False)),
+    "in a function": drawn(lambda data: data.window(9).flat_map(lambda w: w.shuffle(9))),
+    "sampled": drawn(lambda data: tf.data.Dataset.sample_from_datasets([data, data])),
+}
+SEEDED = {
+    "reshuffled": drawn(lambda data: data.shuffle(50, seed=1, reshuffle_each_iteration=True)),
+    "seed 0": drawn(lambda data: data.shuffle(50, seed=0)),
+    "in a function": drawn(lambda data: data.window(9).flat_map(lambda w: w.shuffle(9, seed=2))),
+    "sampled": drawn(lambda data: tf.data.Dataset.sample_from_datasets([data, data], seed=3)),
+}
+
+
+def warnings_of_seeds(caplog):
+    return [r.getMessage() for r in caplog.records if "without a seed" in r.getMessage()]
+
+
+@pytest.mark.parametrize("kind", UNSEEDED)
+def test_an_order_that_is_drawn_without_a_seed_is_warned_of(tmp_path, caplog, kind):
+    numbers_seen(tmp_path, UNSEEDED[kind], steps=1)
+    (warning,) = warnings_of_seeds(caplog)
+    assert warning.startswith("the order of the input 'IteratorV2' is drawn without a seed (")
+    assert "tf.compat.v1.set_random_seed, RunConfig.tf_random_seed" in warning
+
+
+@pytest.mark.parametrize("kind", SEEDED)
+def test_one_with_a_seed_is_not(tmp_path, caplog, kind):
+    first = numbers_seen(tmp_path / "a", SEEDED[kind], steps=130)
+    assert numbers_seen(tmp_path / "b", SEEDED[kind], steps=130) == first
+    assert not warnings_of_seeds(caplog)
+
+
+def test_nor_one_in_a_graph_with_a_seed(tmp_path, caplog):
+    def seeded_graph():
+        tf1.set_random_seed(5)
+        return UNSEEDED["reshuffled"]()
+
+    first = numbers_seen(tmp_path / "a", seeded_graph, steps=130)
+    assert numbers_seen(tmp_path / "b", seeded_graph, steps=130) == first
+    assert not warnings_of_seeds(caplog)
+
+
+def test_a_one_shot_iterator_without_a_seed_is_warned_of_too(tmp_path, caplog):
+    def unseeded():
+        return tf1.data.make_one_shot_iterator(UNSEEDED["reshuffled"]()).get_next()
+
+    numbers_seen(tmp_path, unseeded, steps=1)
+    assert len(warnings_of_seeds(caplog)) == 1
+
+
 def test_without_a_seed_each_element_of_an_epoch_still_comes_once(tmp_path):
     dataset = lambda: tf.data.Dataset.range(60).shuffle(50)  # noqa: E731
     seen = numbers_seen(tmp_path, dataset, steps=23) + numbers_seen(tmp_path, dataset, steps=37)
