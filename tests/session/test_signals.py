@@ -34,12 +34,21 @@ class SignalAt(tf1.train.SessionRunHook):
         self.ended = True
 
 
-def train(directory, *, hooks=(), most_steps=10000, on_step=lambda step: None):
+class BegunAfterASignal(tf1.train.SessionRunHook):
+    """Counts the steps that begin although a signal has been heard."""
+
+    count = 0
+
+    def before_run(self, run_context):
+        self.count += signals.requested_stop() is not None
+
+
+def train(directory, *, hooks=(), most_steps=10000, on_step=lambda step: None, **intervals):
     """Counts until told to stop; returns the last step."""
     with tf.Graph().as_default():
         train_op = tf1.assign_add(tf1.train.get_or_create_global_step(), 1)
         with graphtrain.MonitoredTrainingSession(
-            checkpoint_dir=str(directory), hooks=list(hooks)
+            checkpoint_dir=str(directory), hooks=list(hooks), **intervals
         ) as session:
             step = 0
             while not session.should_stop() and step < most_steps:
@@ -64,24 +73,32 @@ def test_a_signal_ends_the_training_after_its_step_and_a_save(tmp_path, number):
 
 
 def test_signals_at_random_moments_lose_no_step(tmp_path):
+    """One run, stopped 20 times: while it starts, in steps, and in its many saves."""
     chance = random.Random(1)
-    for run in range(20):
-        reached = [0]
-        at_signal = []
+    last = 0
+    for _ in range(20):
+        reached, at_signal = [last], []
 
         def send(reached=reached, at_signal=at_signal):
-            at_signal.append(reached[0])
+            at_signal.append((reached[-1], time.monotonic()))
             os.kill(os.getpid(), signal.SIGTERM)
 
         timer = threading.Timer(chance.uniform(0, 0.4), send)
-        with graphtrain.saving_on_signals():
+        hook = BegunAfterASignal()
+        with graphtrain.saving_on_signals() as heard:
             timer.start()
-            last = train(
-                tmp_path / str(run), on_step=lambda step, reached=reached: reached.append(step)
+            stopped_at = train(
+                tmp_path, hooks=[hook], on_step=reached.append, save_checkpoint_steps=20
             )
             timer.join()
-        assert saved_step(tmp_path / str(run)) == last < 10000
-        assert last >= at_signal[0]
+        step_at_signal, sent_at = at_signal[0]
+        # Without a step of its own a run has none to tell of: its last is that of the run before.
+        last = max(last, stopped_at)
+        assert saved_step(tmp_path) == last < 10000
+        assert step_at_signal <= last
+        assert hook.count <= 1
+        assert time.monotonic() - sent_at < 5
+        assert heard.exit_code == 75
 
 
 def test_a_signal_can_ask_for_a_save_only(tmp_path):
