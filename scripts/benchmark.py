@@ -1,4 +1,4 @@
-"""Measures what the line search costs, and what it gains."""
+"""Measures how fast graphtrain is, and what its line search gains."""
 
 import os
 
@@ -11,6 +11,7 @@ from benchmarks import (
     line_search,
     loop,
     peers,
+    prediction,
     report,
     settings,
     step,
@@ -27,6 +28,7 @@ SPEED = {
     "peers": peers.measure,
     "settings": settings.measure,
     "growth": growth.measure,
+    "predict": prediction.measure,
 }
 LEARNING = "learning"
 
