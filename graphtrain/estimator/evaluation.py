@@ -7,6 +7,7 @@ from graphtrain import checks
 from graphtrain.errors import UsageError
 from graphtrain.estimator import spec as specs
 from graphtrain.session import checkpoint_files, checkpoints, inputs, monitored, restore, signals
+from graphtrain.session.prepared_run import prepared_run
 
 tf1 = tf.compat.v1
 
@@ -86,11 +87,12 @@ def _with_metric_variables(scaffold):
 
 def _update(session, updates, steps):
     """Takes batches into the metrics until there are `steps` or no more; returns how many."""
+    run = prepared_run(session, updates)
     batches = 0
     while batches != steps and not session.should_stop():
         signals.raise_if_stop_is_requested("the evaluation")
         try:
-            session.run(updates)
+            run()
         except tf.errors.OutOfRangeError as error:
             if not inputs.is_end_of_input(error, session.graph):
                 raise

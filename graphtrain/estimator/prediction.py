@@ -5,6 +5,7 @@ import tensorflow as tf
 from graphtrain.errors import UsageError
 from graphtrain.estimator import spec as specs
 from graphtrain.session import checkpoints, inputs, monitored, restore
+from graphtrain.session.prepared_run import prepared_run
 
 tf1 = tf.compat.v1
 
@@ -21,9 +22,10 @@ def predict(
     graph = tf.Graph()
     with graph.as_default():
         predictions, session = _open(model, input_fn, predict_keys, hooks, checkpoint_path)
+        run = prepared_run(session, predictions)
     # The caller runs code of its own between two examples: no graph may be the default then.
     try:
-        while (values := _next_batch(graph, session, predictions)) is not None:
+        while (values := _next_batch(graph, session, run)) is not None:
             if single_examples:
                 yield from _examples(values)
             else:
@@ -67,13 +69,13 @@ def _chosen(predictions, predict_keys):
     return chosen
 
 
-def _next_batch(graph, session, predictions):
+def _next_batch(graph, session, run):
     """Returns the values of the next batch, or None at the end of the input."""
     with graph.as_default():
         if session.should_stop():
             return None
         try:
-            return session.run(predictions)
+            return run()
         except tf.errors.OutOfRangeError as error:
             if not inputs.is_end_of_input(error, graph):
                 raise

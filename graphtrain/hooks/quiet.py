@@ -37,11 +37,15 @@ class QuietHooks:
 
     Args:
       hooks: iterable of session hooks.
+
+    Attributes:
+      are_called: bool, whether any of them has to do with runs.
     """
 
     def __init__(self, hooks):
         # A hook that overrides neither method has nothing to do with runs.
         called = [hook for hook in hooks if _has_to_do_with_runs(hook)]
+        self.are_called = bool(called)
         self._quiet = [hook for hook in called if isinstance(hook, QuietHook)]
         self._all_quiet = len(self._quiet) == len(called)
 
