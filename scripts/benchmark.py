@@ -14,6 +14,7 @@ from benchmarks import (
     prediction,
     report,
     settings,
+    start,
     step,
 )
 
@@ -29,6 +30,7 @@ SPEED = {
     "settings": settings.measure,
     "growth": growth.measure,
     "predict": prediction.measure,
+    "start": start.measure,
 }
 LEARNING = "learning"
 

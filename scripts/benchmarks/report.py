@@ -14,7 +14,7 @@ class Figure:
 
     Args:
       measure: what it is.
-      unit: "ms", "ratio" or "copies".
+      unit: "ms", "ratio", "images/s" and so on.
       median: the median over the turns.
       quiet: what it would be had every turn been as undisturbed as the best one.
       at_most: the greatest median that is good enough, or None.
@@ -46,15 +46,16 @@ class Figure:
         )
 
 
-def milliseconds(measure, seconds, formula):
+def milliseconds(measure, seconds, formula, **target):
     """Makes the figure of a time.
 
     Args:
       measure: what it is.
       seconds: dict of name to float [repeats], as `timing.paired` returns it.
       formula: a function of such a dict that returns seconds.
+      **target: `at_most` or `at_least`, in milliseconds.
     """
-    return _figure(measure, "ms", seconds, lambda times: 1000 * formula(times), {})
+    return _figure(measure, "ms", seconds, lambda times: 1000 * formula(times), target)
 
 
 def ratio(measure, seconds, formula, **target):

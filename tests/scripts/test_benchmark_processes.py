@@ -1,0 +1,15 @@
+"""The cases that measure whole processes."""
+
+import importlib
+
+import pytest
+
+
+def test_the_start_of_a_run_is_timed_and_imports_no_keras(scripts, capsys):
+    start = importlib.import_module("benchmarks.start")
+    figures = start.measure(batch_size=32, repeats=1, runs=["CNN"], warm_up_calls=0)
+    imported, whole, beyond, keras = figures
+    assert beyond.median == pytest.approx(whole.median - imported.median)
+    assert beyond.at_most == 1500
+    assert keras.median == keras.at_most == 0
+    assert "graphtrain" in capsys.readouterr().out
