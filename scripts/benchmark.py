@@ -12,6 +12,7 @@ from benchmarks import (
     loop,
     peers,
     prediction,
+    process_memory,
     report,
     settings,
     start,
@@ -31,6 +32,7 @@ SPEED = {
     "growth": growth.measure,
     "predict": prediction.measure,
     "start": start.measure,
+    "memory": process_memory.measure,
 }
 LEARNING = "learning"
 

@@ -13,3 +13,13 @@ def test_the_start_of_a_run_is_timed_and_imports_no_keras(scripts, capsys):
     assert beyond.at_most == 1500
     assert keras.median == keras.at_most == 0
     assert "graphtrain" in capsys.readouterr().out
+
+
+def test_the_memory_of_our_loop_is_compared_with_that_of_a_bare_one(scripts):
+    memory = importlib.import_module("benchmarks.process_memory")
+    figures = memory.measure(
+        batch_size=2, repeats=1, model="mlp", steps=3, loops=("bare", "steps_per_run=1")
+    )
+    bare, ours, ratio = figures[:3]
+    assert ratio.median == ours.median / bare.median
+    assert ratio.at_most == 1.05
