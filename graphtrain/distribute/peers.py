@@ -24,15 +24,16 @@ class PeersMissingError(UsageError):
     Args:
       addresses: list of str, "host:port" of each.
       waited_secs: seconds that were waited for them.
+      setting: str, what the limit is called in a `RunConfig`.
     """
 
-    def __init__(self, addresses, waited_secs):
+    def __init__(self, addresses, waited_secs, *, setting="start_timeout_secs"):
         self.addresses = list(addresses)
         super().__init__(
             f"No answer from {', '.join(self.addresses)} within {waited_secs:g} seconds: start "
             f"{'that process' if len(self.addresses) == 1 else 'those processes'}, see to the "
-            "network between, or correct the cluster's addresses; start_timeout_secs is how long "
-            "is waited."
+            f"network between, or correct the cluster's addresses; {setting} is how long is "
+            "waited."
         )
 
 

@@ -2,9 +2,11 @@
 
 import copy
 
+from graphtrain.distribute import choose
+
 
 class ClusterProperties:
-    """Reads of `self._cluster`, a `graphtrain.distribute.tf_config.ClusterSettings`."""
+    """Reads of `self._cluster`, a `ClusterSettings`, and of the settings that go with it."""
 
     @property
     def cluster_spec(self):
@@ -52,6 +54,31 @@ class ClusterProperties:
         return self._cluster.num_worker_replicas
 
     @property
+    def worker_addresses(self):
+        """Tuple of the addresses of the processes that train, in their order, the chief first."""
+        return self._cluster.worker_addresses
+
+    @property
     def service(self):
         """A copy of the platform's settings, a dict, or None."""
         return copy.deepcopy(self._cluster.service)
+
+    @property
+    def distribution(self):
+        """Str, "parameter_server" or "all_reduce"; None for one process."""
+        return choose.distribution_of(self._distribution, self._cluster)
+
+    @property
+    def start_timeout_secs(self):
+        """Number, seconds that a process waits for the others to answer."""
+        return self._start_timeout_secs
+
+    @property
+    def end_timeout_secs(self):
+        """Number, seconds that a process waits for the others at the end."""
+        return self._end_timeout_secs
+
+    @property
+    def stall_timeout_secs(self):
+        """Number, seconds that a worker of a synchronous training waits for the others."""
+        return self._stall_timeout_secs

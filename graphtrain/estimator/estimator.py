@@ -135,7 +135,6 @@ class Estimator:
           UsageError: steps and max_steps are both given, a value makes no sense, or a run of
             the train_op does not raise the global step by exactly 1.
         """
-        model.check_one_process(self.config)
         try:
             self._last_train_result = training.train(
                 self._model,

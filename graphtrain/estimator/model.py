@@ -55,9 +55,20 @@ class Model:
         tf1.set_random_seed(self.config.tf_random_seed)
         global_step.get_or_create()
 
-    def call_input_fn(self, input_fn, mode):
-        """Returns the (features, labels) of an input_fn, declared as the graph's input."""
-        offered = {"mode": mode, "params": copy.deepcopy(self.params), "config": self.config}
+    def call_input_fn(self, input_fn, mode, input_context=None):
+        """Returns the (features, labels) of an input_fn, declared as the graph's input.
+
+        Args:
+          input_fn: callable with any of `mode`, `params`, `config` and `input_context`.
+          mode: `ModeKeys` value.
+          input_context: `tf.distribute.InputContext`, the shard to read; None for all data.
+        """
+        offered = {
+            "mode": mode,
+            "params": copy.deepcopy(self.params),
+            "config": self.config,
+            "input_context": input_context or tf.distribute.InputContext(),
+        }
         wanted = arguments_of(input_fn)
         # Input belongs on the host whatever device_fn says.
         with tf1.device("/cpu:0"):
@@ -140,19 +151,6 @@ def check_model_fn(model_fn, params):
         raise UsageError(
             f"The model_fn {model_fn!r} has no argument named params, but the Estimator was given "
             f"params={params!r}."
-        )
-
-
-def check_one_process(config):
-    """Refuses a RunConfig by which this process would train beside others, each on its own.
-
-    Raises:
-      UsageError: TF_CONFIG describes a cluster.
-    """
-    if (config.num_worker_replicas, config.num_ps_replicas) != (1, 0):
-        raise UsageError(
-            f"TF_CONFIG makes this process {config.task_type!r} {config.task_id} of a cluster, "
-            "but a model is trained by one process: unset TF_CONFIG."
         )
 
 

@@ -5,7 +5,7 @@ import os
 
 import tensorflow as tf
 
-from graphtrain.distribute import tf_config
+from graphtrain.distribute import choose, tf_config
 from graphtrain.errors import UsageError
 from graphtrain.estimator import run_config_checks
 from graphtrain.estimator.cluster_properties import ClusterProperties
@@ -35,6 +35,10 @@ _REPLACEABLE = (
     "steps_per_run",
     "report_time",
     "safety",
+    "distribution",
+    "start_timeout_secs",
+    "end_timeout_secs",
+    "stall_timeout_secs",
 )
 
 
@@ -42,7 +46,7 @@ class RunConfig(ClusterProperties):
     """The settings of an Estimator's runs: validated when made, changed only by `replace`.
 
     Which process of which cluster this is comes from the environment variable TF_CONFIG, which
-    is read when the object is made.
+    is read when the object is made, or from `cluster`.
 
     A subclass may add settings of its own: it calls `super().__init__` with ours, and
     `replace` keeps them.
@@ -80,9 +84,21 @@ class RunConfig(ClusterProperties):
         `Estimator.last_train_result.secs`.
       safety: `SafetyConfig`: what a run does about interruptions, damage and numbers that are
         not finite.
+      cluster: `ClusterSettings`, such as `graphtrain.flags.cluster_from_flags` returns; None reads
+        TF_CONFIG.
+      distribution: how several processes train together: "parameter_server", each by itself on
+        variables that parameter servers hold, or "all_reduce", in step, each with all variables.
+        None takes the first if the cluster has ps tasks, else the second.
+      start_timeout_secs: seconds >= 0 that a process waits for the others of its cluster to
+        answer, at the start and after a loss.
+      end_timeout_secs: seconds >= 0 that a chief whose training has ended waits for workers that
+        make no steps, and a parameter server for a chief that is gone.
+      stall_timeout_secs: seconds > 0 that a worker of a synchronous training waits for the others
+        at a step; a chief that evaluates keeps them waiting.
 
     Raises:
-      UsageError: a value out of range, or both checkpoint intervals given.
+      UsageError: a value out of range, both checkpoint intervals given, or a distribution that
+        the cluster cannot have.
       TypeError: an argument has the wrong type.
 
     Example:
@@ -114,10 +130,17 @@ class RunConfig(ClusterProperties):
         steps_per_run=1,
         report_time=False,
         safety=None,
+        cluster=None,
+        distribution=None,
+        start_timeout_secs=300,
+        end_timeout_secs=300,
+        stall_timeout_secs=600,
     ):
         if save_checkpoints_steps is _NOT_GIVEN and save_checkpoints_secs is _NOT_GIVEN:
             save_checkpoints_secs = 600
-        self._cluster = tf_config.parse(os.environ.get("TF_CONFIG", ""))
+        if cluster is None:
+            cluster = tf_config.parse(os.environ.get("TF_CONFIG", ""))
+        self._cluster = run_config_checks.cluster("cluster", cluster)
         self._set(
             model_dir=_one_directory(model_dir, self._cluster.model_dir),
             tf_random_seed=tf_random_seed,
@@ -139,6 +162,10 @@ class RunConfig(ClusterProperties):
             steps_per_run=steps_per_run,
             report_time=report_time,
             safety=SafetyConfig() if safety is None else safety,
+            distribution=distribution,
+            start_timeout_secs=start_timeout_secs,
+            end_timeout_secs=end_timeout_secs,
+            stall_timeout_secs=stall_timeout_secs,
         )
 
     def replace(self, **settings):
@@ -184,6 +211,7 @@ class RunConfig(ClusterProperties):
                 f"{self._save_checkpoints_steps} steps and {self._save_checkpoints_secs} secs: "
                 "give one of them."
             )
+        choose.distribution_of(self._distribution, self._cluster)
 
     @property
     def model_dir(self):

@@ -7,6 +7,8 @@ import os
 import tensorflow as tf
 
 from graphtrain import checks
+from graphtrain.distribute import tf_config
+from graphtrain.distribute.modes import DISTRIBUTIONS
 from graphtrain.errors import UsageError
 from graphtrain.session.safety import SafetyConfig
 
@@ -73,6 +75,20 @@ def _safety(name, value):
     return value
 
 
+def cluster(name, value):
+    """Returns a `ClusterSettings`, or says what it must be."""
+    if not isinstance(value, tf_config.ClusterSettings):
+        raise UsageError(
+            f"{name} must be a ClusterSettings, such as cluster_from_flags() returns, got "
+            f"{value!r}."
+        )
+    return value
+
+
+def _distribution(name, value):
+    return checks.one_of(name, value, DISTRIBUTIONS)
+
+
 def _steps_per_run(name, value):
     return value if value == "auto" else checks.whole(name, value)
 
@@ -98,4 +114,8 @@ CHECKS = {
     "steps_per_run": _steps_per_run,
     "report_time": _flag,
     "safety": _safety,
+    "distribution": _optional(_distribution),
+    "start_timeout_secs": _number(at_least=0),
+    "end_timeout_secs": _number(at_least=0),
+    "stall_timeout_secs": _number(above=0),
 }

@@ -5,6 +5,8 @@ import dataclasses
 import tensorflow as tf
 
 from graphtrain import checks
+from graphtrain.distribute import choose, parameter_servers
+from graphtrain.distribute.cluster_settings import PS
 from graphtrain.errors import UsageError
 from graphtrain.estimator import spec as specs
 from graphtrain.estimator import time_report, update_ops
@@ -33,12 +35,18 @@ def train(
       on_session: function that is given the session once it is open.
 
     Returns:
-      A `graphtrain.session.loop.TrainResult`.
+      A `graphtrain.session.loop.TrainResult`; None in the process of a parameter server, which
+      trains nothing but holds variables for those who do.
     """
     specs.checked_input_fn(input_fn)
     hooks = specs.checked_hooks("hooks", hooks)
     listeners = specs.checked_saving_listeners(saving_listeners)
     steps, max_steps = _checked_limits(steps, max_steps)
+    if model.config.task_type == PS:
+        parameter_servers.serve(model.config)
+        return None
+    mode = choose.mode_of(model.config)
+    mode.start()
     finished_step = _finished_step(model.model_dir, max_steps)
     if finished_step is not None:
         tf1.logging.info(
@@ -47,12 +55,13 @@ def train(
             finished_step,
             max_steps,
         )
+        mode.end()
         return loop.TrainResult(finished_step, None, loop.MAX_STEPS)
     watch, before = model.watch, dict(model.watch.secs)
-    with tf.Graph().as_default() as graph, graph.device(model.config.device_fn):
+    with tf.Graph().as_default(), mode.building():
         with watch.timing("start"):
-            spec, train_step, times = _build(model, input_fn)
-            session = _session(model, spec, hooks, listeners)
+            spec, train_step, times = _build(model, mode, input_fn)
+            session = _session(model, mode, spec, hooks, listeners)
         with session:
             with watch.timing("steps"):
                 on_session(session)
@@ -62,20 +71,26 @@ def train(
                     steps=steps,
                     max_steps=max_steps,
                     steps_per_run=model.config.steps_per_run,
+                    others_step=mode.others_step,
                 )
             in_graph = {} if times is None else session.run_without_hooks(times.secs)
+            mode.after_loop(session)
+    mode.end()
     result = dataclasses.replace(result, secs=time_report.spent(watch, before, in_graph))
     _report(result, model.config)
     return result
 
 
-def _build(model, input_fn):
+def _build(model, mode, input_fn):
     """Builds the graph of the training; returns its spec, step and times (or None)."""
     model.start_graph()
-    features, labels = model.call_input_fn(input_fn, specs.ModeKeys.TRAIN)
+    features, labels = model.call_input_fn(
+        input_fn, specs.ModeKeys.TRAIN, input_context=mode.input_context()
+    )
     spec = model.call_model_fn(features, labels, specs.ModeKeys.TRAIN)
+    mode.check()
     model.warm_start.apply(model.model_dir)
-    train_op = update_ops.with_update_ops(spec.train_op)
+    train_op = update_ops.with_update_ops(mode.train_op(spec.train_op))
     update_ops.warn_of_averages_that_stand_still(train_op)
     _summarize_loss(spec.loss)
     times = None
@@ -83,9 +98,10 @@ def _build(model, input_fn):
         times = graph_times.GraphTimes(tf1.get_default_graph())
         train_op = tf.group(train_op, times.op)
     several_steps = model.config.steps_per_run != 1
-    train_step = loop.prepare(
-        train_op, spec.loss, several_steps=several_steps, safety=model.config.safety
-    )
+    with mode.on_this_process():
+        train_step = loop.prepare(
+            train_op, spec.loss, several_steps=several_steps, safety=model.config.safety
+        )
     return spec, train_step, times
 
 
@@ -126,7 +142,7 @@ def _tag(scalar_summary):
     return None if tag is None else tag.item()
 
 
-def _session(model, spec, hooks, listeners):
+def _session(model, mode, spec, hooks, listeners):
     """Opens the session with our default hooks, each only where the user has none like it."""
     config = model.config
     checkpoints.use_own_saver(
@@ -141,21 +157,24 @@ def _session(model, spec, hooks, listeners):
         default_hooks.append(LogValuesHook({"loss": spec.loss}, every_steps=log_steps))
     counts_steps = any(isinstance(hook, tf1.train.StepCounterHook) for hook in users_hooks)
     return monitored.MonitoredTrainingSession(
+        master=mode.master,
+        is_chief=mode.is_chief,
         checkpoint_dir=model.model_dir,
         scaffold=spec.scaffold,
-        hooks=[*hooks, *default_hooks, *spec.training_hooks],
+        hooks=[*hooks, *default_hooks, *spec.training_hooks, *mode.hooks()],
         chief_only_hooks=[
             *_saver_hooks(model, spec.scaffold, users_hooks, listeners),
             *spec.training_chief_hooks,
         ],
         save_checkpoint_secs=0,
         save_summaries_steps=config.save_summary_steps,
-        config=model.session_config,
+        config=mode.session_config(model.session_config),
         max_wait_secs=config.session_creation_timeout_secs,
         log_step_count_steps=None if counts_steps else log_steps,
         save_graph_def=config.checkpoint_save_graph_def,
         safety=config.safety,
         watch=model.watch,
+        before_session=mode.before_session,
     )
 
 

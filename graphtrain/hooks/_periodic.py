@@ -81,7 +81,7 @@ class PeriodicHook(QuietHook):
         if self._every_steps is None:
             left = 1 if self._clock() >= self._due_at else NEVER
         else:
-            left = self._every_steps - self._step % self._every_steps
+            left = 1 if self._is_due(self._step) else self._steps_to_multiple()
         if self._total_steps is not None and self._step < self._total_steps:
             left = min(left, self._total_steps - self._step)
         return left
@@ -118,6 +118,9 @@ class PeriodicHook(QuietHook):
         """
         raise NotImplementedError
 
+    def _steps_to_multiple(self):
+        return self._every_steps - self._step % self._every_steps
+
     def _start_timer(self):
         if self._every_secs is not None:
             self._due_at = self._clock() + self._every_secs
@@ -125,7 +128,7 @@ class PeriodicHook(QuietHook):
     def _is_due(self, step):
         if self._first_step and self._nothing_reported:
             return True
-        if step == self._total_steps and step > self._reported_step:
+        if self._total_steps is not None and self._reported_step < self._total_steps <= step:
             return True
         if self._every_steps is None:
             return self._clock() >= self._due_at

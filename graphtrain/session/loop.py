@@ -83,7 +83,7 @@ def prepare(train_op, loss, *, several_steps=False, safety=None):
     return TrainStep(train_op, watch.last, step_before, step_after, extra_steps)
 
 
-def run(session, train_step, *, steps=None, max_steps=None, steps_per_run=1):
+def run(session, train_step, *, steps=None, max_steps=None, steps_per_run=1, others_step=False):
     """Trains until the step limit, the end of the input, or a hook's request to stop.
 
     Steps at which no hook wants to be called are made without the hooks, if all of them are of
@@ -96,12 +96,14 @@ def run(session, train_step, *, steps=None, max_steps=None, steps_per_run=1):
       max_steps: int >= 1, the global step to stop at, or None.
       steps_per_run: int >= 1, the most steps of one `session.run`, or "auto"; the run before a
         limit, or before a step that a hook wants to see, makes fewer.
+      others_step: whether other processes raise the global step too, so that it jumps.
 
     Returns:
       A `TrainResult`.
 
     Raises:
-      UsageError: the first run did not raise the global step by exactly 1.
+      UsageError: the first run did not raise the global step, or not by exactly 1 though nobody
+        else raises it.
       RuntimeError: a hook raised StopIteration.
       tf.compat.v1.train.NanLossDuringTrainingError: the loss is nan.
       tf.errors.OutOfRangeError: raised by an op that is not part of the input.
@@ -120,16 +122,17 @@ def run(session, train_step, *, steps=None, max_steps=None, steps_per_run=1):
     fetches = [train_step.train_op, train_step.step_after]
     pace = Pace(steps_per_run)
     quiet = QuietSteps(session, train_step, pace)
-    start = step = read_step()
-    began_anew = False
-    last_step = max_steps if steps is None else start + steps
+    step = read_step()
+    made_none, began_anew = True, False
+    last_step = max_steps if steps is None else step + steps
     limit = NEVER if last_step is None else last_step
     reason = _reason_to_stop(session, step, limit)
     while reason is None:
         try:
             count = 1
-            if step > start:
-                step = quiet.make(step, limit)
+            if not made_none:
+                if not others_step:
+                    step = quiet.make(step, limit)
                 count = quiet.steps_of_next_run(step, limit)
             feed = None if count == 1 else {train_step.extra_steps: count - 1}
             _, step_after = pace.timed(count, session.run, fetches, feed)
@@ -137,7 +140,9 @@ def run(session, train_step, *, steps=None, max_steps=None, steps_per_run=1):
             if not inputs.is_end_of_input(error, session.graph):
                 raise
             step = read_step()
-            if step == start and not began_anew:
+            if session.stop_reason is not None:
+                reason = STOP_REQUESTED
+            elif made_none and not began_anew:
                 # A run before this one has used the input up: its checkpoint says so.
                 began_anew = True
                 inputs.begin_anew(session)
@@ -157,8 +162,11 @@ def run(session, train_step, *, steps=None, max_steps=None, steps_per_run=1):
                 "stops the training by run_context.request_stop()."
             ) from error
         else:
-            if step == start:
-                _check_rise(start, int(step_after), session.graph)
+            if made_none:
+                _check_rise(step, int(step_after), session.graph, others_step=others_step)
+                made_none = False
+            if others_step:
+                quiet.pass_over(int(step_after) - step - count)
             step = int(step_after)
             reason = _reason_to_stop(session, step, limit)
     loss = session.run_without_hooks(train_step.last_loss)
@@ -171,9 +179,9 @@ def _reason_to_stop(session, step, last_step):
     return STOP_REQUESTED if session.should_stop() else None
 
 
-def _check_rise(before, after, graph):
+def _check_rise(before, after, graph, *, others_step):
     rise = after - before
-    if rise == 1:
+    if rise == 1 or (others_step and rise != 0):
         return
     message = (
         f"One run of the train_op took the global step from {before} to {after}; it must rise by "

@@ -18,6 +18,7 @@ from graphtrain.session import (
     recovery,
     restore,
     signals,
+    waiting_session,
 )
 from graphtrain.session.event_marks import EventMarks
 from graphtrain.session.intervals import NOT_GIVEN, interval, none_unless_positive
@@ -191,6 +192,17 @@ class MonitoredSession(tf1.train.MonitoredSession):
             if isinstance(hook, SaverHook):
                 hook.save_variables_as_they_are(self._tf_sess())
 
+    def save_if_due(self, global_step):
+        """Saves, if a save is due by steps that other processes made.
+
+        Args:
+          global_step: int, the global step that they have come to.
+        """
+        for hook in self._own_hooks:
+            if isinstance(hook, SaverHook):
+                hook.pass_over(max(global_step - hook.step, 0))
+                hook.save_if_due(self._tf_sess())
+
     def save_now(self):
         """Saves a checkpoint, which is listed and in time deleted like the periodic ones.
 
@@ -258,6 +270,7 @@ def MonitoredTrainingSession(  # noqa: N802 (TensorFlow's name)
     *,
     safety=None,
     watch=None,
+    before_session=None,
 ):
     """Creates a session that trains the default graph, saves it and resumes it.
 
@@ -288,6 +301,8 @@ def MonitoredTrainingSession(  # noqa: N802 (TensorFlow's name)
       save_graph_def: bool, whether the graph is written beside the checkpoints.
       safety: `SafetyConfig`, what is saved and what is put up with.
       watch: `graphtrain.stopwatch.Stopwatch` that counts the time of saves and summaries.
+      before_session: function without arguments, called before each session is made, one that
+        takes the place of a lost one included; what it raises ends the training.
 
     Returns:
       A `MonitoredSession`.
@@ -319,15 +334,23 @@ def MonitoredTrainingSession(  # noqa: N802 (TensorFlow's name)
         global_step.get_or_create()
         global_step.let_hooks_read_before_increments()
     checkpoints.use_own_saver(scaffold)
+    safety = safety or SafetyConfig()
     if not is_chief:
-        creator = restore.WaitingSessionCreator(
-            scaffold, master=master, config=config, max_wait_secs=max_wait_secs
+        waiting = waiting_session.WaitingSessionCreator(
+            scaffold,
+            master=master,
+            config=config,
+            max_wait_secs=max_wait_secs,
+            max_recoveries=safety.max_recoveries,
         )
         return MonitoredSession(
-            creator, list(hooks or ()), stop_grace_period_secs, ends_on_signals=True
+            waiting_session.preceded_by(before_session, waiting),
+            list(hooks or ()),
+            stop_grace_period_secs,
+            ends_on_signals=True,
+            recoveries=waiting.recoveries,
         )
 
-    safety = safety or SafetyConfig()
     if safety.on_not_finite == "roll_back" and not rate_scale.is_used(tf1.get_default_graph()):
         raise UsageError(
             "on_not_finite='roll_back' makes the learning rate smaller, but the graph's has no "
@@ -379,7 +402,7 @@ def MonitoredTrainingSession(  # noqa: N802 (TensorFlow's name)
             lock = WriterLock(hook.directory) if safety.single_writer else None
     all_hooks.append(restore.RestoredStepGuard(creator))
     return MonitoredSession(
-        creator,
+        waiting_session.preceded_by(before_session, creator),
         all_hooks,
         stop_grace_period_secs,
         scaffold=scaffold,

@@ -32,6 +32,15 @@ class QuietSteps:
         """
         return min(self._pace.most_steps, self._hooks.steps_to_boundary(), last_step - step)
 
+    def pass_over(self, steps):
+        """Tells the hooks of steps that other processes made.
+
+        Args:
+          steps: int; nothing is told unless it is 1 or more.
+        """
+        if steps > 0:
+            self._hooks.pass_over(steps)
+
     def make(self, step, last_step):
         """Makes steps until the run comes up that a hook wants to see, or the last.
 

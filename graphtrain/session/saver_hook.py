@@ -92,6 +92,11 @@ class SaverHook(tf1.train.CheckpointSaverHook, QuietHook):
         """Str, where checkpoints are saved."""
         return self._directory
 
+    @property
+    def interval(self):
+        """Dict of `save_steps` or `save_secs`, how often it saves; both None for seldom."""
+        return {"save_steps": self._every_steps, "save_secs": self._every_secs}
+
     def use(self, safety, positions):
         """Takes the settings of the session: it calls this before `begin`.
 
@@ -125,6 +130,7 @@ class SaverHook(tf1.train.CheckpointSaverHook, QuietHook):
         else:
             self.save(session)
         self._due_at = self._clock() + (self._every_secs or 0)
+        self._seen_step = self._step
         self._retry_at = None
         self._stepped_session = None
 
@@ -133,7 +139,8 @@ class SaverHook(tf1.train.CheckpointSaverHook, QuietHook):
         if self._retry_at is not None or signals.is_save_requested():
             return 1
         if self._every_steps is not None:
-            return self._every_steps - self._step % self._every_steps
+            is_passed = self._is_multiple_passed()
+            return 1 if is_passed else self._every_steps - self._step % self._every_steps
         if self._every_secs is not None and self._clock() >= self._due_at:
             return 1
         return NEVER
@@ -150,19 +157,31 @@ class SaverHook(tf1.train.CheckpointSaverHook, QuietHook):
         """Saves, if a save is due."""
         signals.step_is_done()
         session = self._stepped_session = run_context.session
-        before, self._step = self._step, self._coming
-        if not self._is_due(before):
-            return
-        self._step = int(session.run(self._global_step))
-        if not self._is_due(before):
-            return
+        self._step = self._coming
         try:
-            if self._try_to_save(session):
+            if self.save_if_due(session):
                 run_context.request_stop()
         except finite.NotFiniteError as error:
             if self._safety.on_not_finite != "roll_back":
                 raise
             raise RollBack(error) from error
+
+    def save_if_due(self, session):
+        """Saves, if a save is due: for steps that were not made in this session.
+
+        Args:
+          session: `tf.compat.v1.Session`.
+
+        Returns:
+          bool, whether a listener asked for the training to stop.
+        """
+        if not self._is_due():
+            return False
+        self._step = int(session.run(self._global_step))
+        if not self._is_due():
+            return False
+        self._seen_step = self._step
+        return self._try_to_save(session)
 
     def end(self, session):
         """Saves the last checkpoint, unless it is saved already."""
@@ -269,14 +288,17 @@ class SaverHook(tf1.train.CheckpointSaverHook, QuietHook):
             return False
         return self._tell("after_save", session)
 
-    def _is_due(self, step_before):
+    def _is_due(self):
         if signals.is_save_requested():
             return True
         if self._retry_at is not None and self._clock() >= self._retry_at:
             return True
         if self._every_steps is not None:
-            return self._step // self._every_steps > step_before // self._every_steps
+            return self._is_multiple_passed()
         return self._every_secs is not None and self._clock() >= self._due_at
+
+    def _is_multiple_passed(self):
+        return self._step // self._every_steps > self._seen_step // self._every_steps
 
     def _tell(self, what, session):
         answers = [getattr(listener, what)(session, self._step) for listener in self._listeners]
