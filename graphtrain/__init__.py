@@ -1,6 +1,6 @@
 """Training of TF1-style TensorFlow graphs on current TensorFlow."""
 
-from graphtrain.errors import DataError, UsageError
+from graphtrain.errors import DataError, UsageError, WorkerLostError
 from graphtrain.estimator.add_metrics import add_metrics
 from graphtrain.estimator.estimator import Estimator
 from graphtrain.estimator.run_config import RunConfig
@@ -9,6 +9,7 @@ from graphtrain.estimator.train_and_evaluate import train_and_evaluate
 from graphtrain.estimator.warm_start import VocabInfo, WarmStartSettings
 from graphtrain.export.best_exporter import BestExporter
 from graphtrain.export.exporters import Exporter, FinalExporter, LatestExporter
+from graphtrain.optimize.all_reduce_optimizer import AllReduceOptimizer
 from graphtrain.optimize.gradient_accumulation import GradientAccumulationOptimizer
 from graphtrain.optimize.line_search import LineSearchOptimizer
 from graphtrain.optimize.moving_average import MovingAverageOptimizer
@@ -23,6 +24,7 @@ from graphtrain.session.signals import saving_on_signals
 __version__ = "0.1.0"
 
 __all__ = [
+    "AllReduceOptimizer",
     "BestExporter",
     "DataError",
     "Estimator",
@@ -43,6 +45,7 @@ __all__ = [
     "averages_scaffold",
     "VocabInfo",
     "WarmStartSettings",
+    "WorkerLostError",
     "add_metrics",
     "declare_iterator",
     "learning_rate_scale",

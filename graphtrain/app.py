@@ -5,7 +5,7 @@ import sys
 
 from absl import app, flags, logging
 
-from graphtrain.errors import UsageError
+from graphtrain.errors import UsageError, WorkerLostError
 
 _SWITCH_WORDS = {"true": "", "1": "", "yes": "", "false": "no", "0": "no", "no": "no"}
 
@@ -73,7 +73,7 @@ def _advice(word, argv, flag_values):
 def _or_exit(function):
     try:
         return function()
-    except (UsageError, OSError) as error:
+    except (UsageError, OSError, WorkerLostError) as error:
         message = " ".join(str(error).split())
         print(f"{os.path.basename(sys.argv[0])}: error: {message}", file=sys.stderr)
-        sys.exit(1)
+        sys.exit(getattr(error, "exit_code", 1))

@@ -11,3 +11,13 @@ class UsageError(ValueError):
 
 class DataError(UsageError):
     """A data file that is missing, damaged or not what its name says."""
+
+
+class WorkerLostError(RuntimeError):
+    """Another worker of a synchronous training is gone, so that no step can be made.
+
+    Started again, all workers together, the training goes on from the last checkpoint. Scripts
+    print the message and exit with `exit_code`.
+    """
+
+    exit_code = 76

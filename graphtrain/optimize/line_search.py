@@ -16,6 +16,7 @@ import tensorflow as tf
 
 from graphtrain.errors import UsageError
 from graphtrain.optimize.learning_rate import learning_rate_of
+from graphtrain.optimize.over_workers import gradients_over_workers
 from graphtrain.optimize.replay import Replay, check_all_replayed
 from graphtrain.optimize.searched_step import SearchSettings, searched_step
 
@@ -210,6 +211,7 @@ class LineSearchOptimizer(tf1.train.Optimizer):
             colocate_gradients_with_ops=colocate_gradients_with_ops,
             grad_loss=grad_loss,
         )
+        grads_and_vars = gradients_over_workers(grads_and_vars, objective)
         self._differentiated.append(Differentiated(loss, objective, replay, grads_and_vars))
         return grads_and_vars
 
@@ -226,7 +228,7 @@ class LineSearchOptimizer(tf1.train.Optimizer):
         Raises:
           UsageError: the loss is not known, or cannot be evaluated again.
         """
-        grads_and_vars = list(grads_and_vars)
+        grads_and_vars = gradients_over_workers(grads_and_vars)
         moved = [variable for gradient, variable in grads_and_vars if gradient is not None]
         if not moved:
             raise UsageError(

@@ -13,6 +13,7 @@ from graphtrain.optimize.backtracking import backtrack
 from graphtrain.optimize.conditions import CONDITIONS, Armijo, Decrease
 from graphtrain.optimize.control_flow import control_flow_v2
 from graphtrain.optimize.next_scale import NextScale
+from graphtrain.optimize.over_workers import loss_over_workers, value_over_workers
 from graphtrain.optimize.search_state import SearchState
 from graphtrain.optimize.self_test import self_test
 from graphtrain.optimize.taken_step import TakenStep
@@ -125,8 +126,9 @@ def searched_step(settings, optimizer, grads_and_vars, differentiated, *, name=N
     Returns:
       A `SearchedStep`.
     """
-    objective, replay = differentiated.objective, differentiated.replay
-    dtype = tf.float64 if objective.dtype == tf.float64 else tf.float32
+    own_objective, replay = differentiated.objective, differentiated.replay
+    dtype = tf.float64 if own_objective.dtype == tf.float64 else tf.float32
+    objective = loss_over_workers(own_objective)
     if settings.on_nonfinite_loss == "error":
         objective = _checked_finite(objective)
     gradients = [gradient for gradient, _ in grads_and_vars if gradient is not None]
@@ -135,11 +137,12 @@ def searched_step(settings, optimizer, grads_and_vars, differentiated, *, name=N
         refs = any(
             graph_walk.is_ref(graph_walk.handle_of(variable)) for variable in replay.variables
         )
-        first.append(self_test(replay, objective, has_ref_variables=refs))
+        first.append(self_test(replay, own_objective, has_ref_variables=refs))
     loss_gradients = differentiated.grads_and_vars or grads_and_vars
     step = TakenStep(optimizer, grads_and_vars, loss_gradients, after=first, name=name)
     loss_before = tf.cast(objective, dtype)
-    slope = step.slope(dtype)
+    # Every worker decides by the same numbers, to the bit: what it sums up itself may differ.
+    slope = value_over_workers(step.slope(dtype))
     state = SearchState(settings.initial_state(), dtype=dtype, scope="line_search")
     return _Search(settings, step, replay, loss_before, slope, state).build()
 
@@ -211,7 +214,7 @@ class _Search:
         first = settings.first_scale.scale(self.loss_before, self.slope, self.remembered)
         return backtrack(
             self.step,
-            self.replay,
+            lambda: value_over_workers(self.replay()),
             wanted=self.wanted,
             first=first,
             accepts=lambda loss, scale: settings.condition.accepts(loss, bound(scale)),

@@ -11,6 +11,7 @@ import typing
 import numpy as np
 import tensorflow as tf
 
+from graphtrain.distribute import agreement
 from graphtrain.errors import UsageError
 from graphtrain.optimize import graph_walk
 
@@ -117,15 +118,23 @@ def features_and_labels(result):
       (features, labels); the labels are None where there are none.
 
     Raises:
-      UsageError: a tuple or list of another length than two.
+      UsageError: a tuple or list of another length than two; or no Dataset, in a graph of a
+        synchronous training.
 
     Example:
       >>> features, labels = features_and_labels({"x": tf.constant([1.0])})
       >>> sorted(features), labels
       (['x'], None)
     """
+    agreed = agreement.of_default_graph()
     if isinstance(result, tf.data.Dataset):
-        result = declare_iterator(tf1.data.make_initializable_iterator(result)).get_next()
+        iterator = declare_iterator(tf1.data.make_initializable_iterator(result))
+        result = iterator.get_next() if agreed is None else agreed.next_batch(iterator)
+    elif agreed is not None:
+        raise UsageError(
+            f"An input_fn of a synchronous training must return a Dataset, got {result!r}: the "
+            "workers have to know before a step whether each has a batch left."
+        )
     if isinstance(result, (tuple, list)):
         if len(result) != 2:
             raise UsageError(
@@ -191,6 +200,8 @@ def is_end_of_input(error, graph):
     """
     if not isinstance(error, tf.errors.OutOfRangeError):
         return False
+    if isinstance(error, agreement.StoppedTogetherError):
+        return True
     op = error.op or _op_named_in(error.message, graph)
     if op is None:
         return _GET_NEXT_IN_A_FUNCTION.search(error.message) is not None

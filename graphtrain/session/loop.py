@@ -5,13 +5,13 @@ import typing
 
 import tensorflow as tf
 
-from graphtrain.errors import UsageError
 from graphtrain.hooks.quiet import NEVER
 from graphtrain.session import global_step, inputs, loss_watch, skip_step
 from graphtrain.session.pace import Pace
 from graphtrain.session.quiet_steps import QuietSteps
 from graphtrain.session.safety import SafetyConfig
 from graphtrain.session.several_steps import add_extra_steps
+from graphtrain.session.step_rise import StepRise
 
 tf1 = tf.compat.v1
 
@@ -122,6 +122,7 @@ def run(session, train_step, *, steps=None, max_steps=None, steps_per_run=1, oth
     fetches = [train_step.train_op, train_step.step_after]
     pace = Pace(steps_per_run)
     quiet = QuietSteps(session, train_step, pace)
+    rise = StepRise(session.graph, others_step=others_step)
     step = read_step()
     made_none, began_anew = True, False
     last_step = max_steps if steps is None else step + steps
@@ -131,17 +132,20 @@ def run(session, train_step, *, steps=None, max_steps=None, steps_per_run=1, oth
         try:
             count = 1
             if not made_none:
-                if not others_step:
+                if not (others_step or session.is_synchronized):
                     step = quiet.make(step, limit)
                 count = quiet.steps_of_next_run(step, limit)
             feed = None if count == 1 else {train_step.extra_steps: count - 1}
             _, step_after = pace.timed(count, session.run, fetches, feed)
         except tf.errors.OutOfRangeError as error:
-            if not inputs.is_end_of_input(error, session.graph):
+            is_over = others_step and _is_closed_queue(error)
+            if not (is_over or inputs.is_end_of_input(error, session.graph)):
                 raise
             step = read_step()
+            if is_over:
+                session.request_stop("the chief has closed a queue that the train_op waits for")
             if session.stop_reason is not None:
-                reason = STOP_REQUESTED
+                reason = MAX_STEPS if step >= limit else STOP_REQUESTED
             elif made_none and not began_anew:
                 # A run before this one has used the input up: its checkpoint says so.
                 began_anew = True
@@ -162,9 +166,8 @@ def run(session, train_step, *, steps=None, max_steps=None, steps_per_run=1, oth
                 "stops the training by run_context.request_stop()."
             ) from error
         else:
-            if made_none:
-                _check_rise(step, int(step_after), session.graph, others_step=others_step)
-                made_none = False
+            rise.check(step, int(step_after))
+            made_none = False
             if others_step:
                 quiet.pass_over(int(step_after) - step - count)
             step = int(step_after)
@@ -179,35 +182,6 @@ def _reason_to_stop(session, step, last_step):
     return STOP_REQUESTED if session.should_stop() else None
 
 
-def _check_rise(before, after, graph, *, others_step):
-    rise = after - before
-    if rise == 1 or (others_step and rise != 0):
-        return
-    message = (
-        f"One run of the train_op took the global step from {before} to {after}; it must rise by "
-        "exactly 1. "
-    )
-    if rise == 0:
-        message += (
-            "Give it to the optimizer: minimize(loss, "
-            "global_step=tf.compat.v1.train.get_global_step())."
-        )
-    else:
-        message += (
-            "Let only one op advance it: of several optimizers only one may be given "
-            "global_step, and no assign_add may stand beside it."
-        )
-    raise UsageError(message + _other_steps(graph))
-
-
-def _other_steps(graph):
-    own = graph.get_collection(tf1.GraphKeys.GLOBAL_STEP)
-    own_names = {step.name for step in own}
-    others = [
-        variable.name
-        for variable in graph.get_collection(tf1.GraphKeys.GLOBAL_VARIABLES)
-        if "global_step" in variable.name and variable.name not in own_names
-    ]
-    if not others:
-        return ""
-    return f" The graph's step is {', '.join(own_names)}, but it also has {', '.join(others)}."
+def _is_closed_queue(error):
+    """Whether an error says that a queue, from which workers take turns, has been closed."""
+    return error.op is not None and error.op.type in ("QueueDequeue", "QueueDequeueV2")

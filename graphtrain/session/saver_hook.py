@@ -4,6 +4,7 @@ import time
 
 import tensorflow as tf
 
+from graphtrain.errors import WorkerLostError
 from graphtrain.hooks.quiet import NEVER, QuietHook, steps_of_run
 from graphtrain.session import (
     checkpoint_files,
@@ -196,7 +197,7 @@ class SaverHook(tf1.train.CheckpointSaverHook, QuietHook):
 
         One that came out of a step may have left half of it in the variables.
         """
-        in_step = (tf.errors.OpError, tf1.train.NanLossDuringTrainingError)
+        in_step = (tf.errors.OpError, tf1.train.NanLossDuringTrainingError, WorkerLostError)
         session = self._stepped_session
         if session is None or isinstance(error, in_step):
             return

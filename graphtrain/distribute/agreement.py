@@ -1,0 +1,160 @@
+"""What the workers of a synchronous training agree on before each step.
+
+A worker whose input has ended, or that was asked to stop, cannot just leave: the others would wait
+for its part of the next sum. So before each step the workers add up who wants to stop, and who has
+no batch left. If anyone has not, none makes the step, and all end at the same step.
+"""
+
+import time
+
+import tensorflow as tf
+
+from graphtrain.distribute import all_reduce
+
+tf1 = tf.compat.v1
+
+_AGREEMENTS = "graphtrain_agreements"
+_STOPPED = "graphtrain: a worker wants to stop"
+_ENDED = "graphtrain: a worker has no batch left"
+_COUNTING_SECS = 5
+
+
+class StoppedTogetherError(tf.errors.OutOfRangeError):
+    """The workers ended together, before a step.
+
+    Args:
+      message: str, why.
+      at_end_of_data: bool, whether the input of one of them has ended; else one wanted to stop.
+    """
+
+    def __init__(self, message, *, at_end_of_data):
+        super().__init__(None, None, message)
+        self.at_end_of_data = at_end_of_data
+
+
+def of_default_graph():
+    """Returns the `Agreement` of the default graph, made if it is needed; None if it trains alone.
+
+    Example:
+      >>> print(of_default_graph())
+      None
+    """
+    group = all_reduce.of_default_graph()
+    if group is None:
+        return None
+    graph = tf1.get_default_graph()
+    if not graph.get_collection(_AGREEMENTS):
+        graph.add_to_collection(_AGREEMENTS, Agreement(group))
+    return graph.get_collection(_AGREEMENTS)[0]
+
+
+class Agreement:
+    """Ops of the default graph by which the workers stop together.
+
+    Args:
+      group: the `WorkerGroup`.
+
+    Attributes:
+      go_on: the op that fails on every worker if one of them wants to stop; each step waits for it.
+    """
+
+    def __init__(self, group):
+        self.group = group
+        self._inputs = []
+        with tf.name_scope("agreement") as scope:
+            self.name = scope
+            self._wish = _Flag("wants_to_stop")
+            wishes = group.sum(tf.cast(self._wish.value, tf.int32))
+            self.go_on = tf.debugging.Assert(tf.equal(wishes, 0), [_STOPPED])
+
+    def next_batch(self, iterator):
+        """Returns the next element of an iterator, if every worker has one.
+
+        Args:
+          iterator: an initializable iterator.
+        """
+        with tf.name_scope("agreement/"):
+            with tf.control_dependencies([self.go_on]):
+                batch = iterator.get_next_as_optional()
+                has_batch = batch.has_value()
+                missing = self.group.sum(tf.cast(~has_batch, tf.int32))
+            had_batch = _Flag("had_batch")
+            with tf.control_dependencies([had_batch.set_to(has_batch)]):
+                all_have = tf.debugging.Assert(tf.equal(missing, 0), [_ENDED])
+            one_more = iterator.get_next_as_optional().has_value()
+            self._inputs.append((had_batch, one_more))
+            with tf.control_dependencies([all_have]):
+                return batch.get_value()
+
+    def wish_to_stop(self, session):
+        """Makes all workers stop before the next step.
+
+        Args:
+          session: `tf.compat.v1.Session`.
+        """
+        session.run(self._wish.set)
+
+    def skip_ahead(self, session, steps):
+        """Takes the input of so many steps and drops it.
+
+        Args:
+          session: `tf.compat.v1.Session`, whose iterators are initialized.
+          steps: int.
+        """
+        for _ in range(steps):
+            session.run([one_more for _, one_more in self._inputs])
+
+    def as_stop(self, error):
+        """Returns the `StoppedTogetherError` that an error of `session.run` means, or None.
+
+        Args:
+          error: the exception.
+        """
+        if not isinstance(error, tf.errors.InvalidArgumentError):
+            return None
+        for text, at_end in ((_STOPPED, False), (_ENDED, True)):
+            if text in error.message:
+                return StoppedTogetherError(text, at_end_of_data=at_end)
+        return None
+
+    def report_surplus(self, session, *, clock=time.monotonic):
+        """Logs how many batches this worker has left, once the input of another has ended.
+
+        Args:
+          session: `tf.compat.v1.Session`.
+          clock: function that gives the time in seconds: a long rest is not counted to its end.
+        """
+        for had_batch, one_more in self._inputs:
+            if not session.run(had_batch.value):
+                continue
+            left, until = 1, clock() + _COUNTING_SECS
+            while clock() < until and session.run(one_more):
+                left += 1
+            at_least = "at least " if clock() >= until else ""
+            tf1.logging.warning(
+                "the input of another worker has ended: %s%d batches of worker %d were not used; "
+                "give the workers shards of one length, or let each repeat its shard",
+                at_least,
+                left,
+                self.group.index,
+            )
+
+
+class _Flag:
+    """A bool that is false in a new session, without an initializer; no checkpoint holds it."""
+
+    def __init__(self, name):
+        name = tf1.get_default_graph().unique_name(name, mark_as_used=False)
+        handle = tf.raw_ops.VarHandleOp(dtype=tf.bool, shape=[], shared_name=name, name=name)
+        self._handle = handle
+        with tf.control_dependencies(None):
+            self.value = tf1.cond(
+                tf.raw_ops.VarIsInitializedOp(resource=handle),
+                lambda: tf.raw_ops.ReadVariableOp(resource=handle, dtype=tf.bool),
+                lambda: tf.constant(False),
+            )
+            self.set = self.set_to(True)
+
+    def set_to(self, value):
+        """Returns the op that sets it."""
+        return tf.raw_ops.AssignVariableOp(resource=self._handle, value=tf.convert_to_tensor(value))

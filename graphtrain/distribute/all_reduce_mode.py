@@ -1,0 +1,93 @@
+"""Synchronous training: each worker holds all weights, and all make each step together."""
+
+import contextlib
+
+import tensorflow as tf
+
+from graphtrain.distribute import agreement, all_reduce, modes, peers, server
+from graphtrain.errors import UsageError
+from graphtrain.optimize import over_workers
+
+tf1 = tf.compat.v1
+
+
+class AllReduce(modes.OneProcess):
+    """A worker, the chief among them, of a training without parameter servers.
+
+    Args:
+      config: `graphtrain.RunConfig`.
+    """
+
+    def __init__(self, config):
+        super().__init__(config)
+        self.is_chief = config.is_chief
+        self._job, self._task = config.task_type, config.task_id
+        tasks = _workers(config)
+        self._leader = "/job:{}/replica:0/task:{}".format(*tasks[0])
+        cluster = config.cluster_spec
+        self._group = all_reduce.WorkerGroup(
+            len(tasks),
+            tasks.index((self._job, self._task)),
+            stall_timeout_secs=config.stall_timeout_secs,
+            addresses=tuple(cluster.task_address(*task) for task in tasks),
+        )
+
+    def start(self):
+        """Starts TensorFlow's server."""
+        config = self._config
+        started = server.start(
+            config.cluster_spec,
+            self._job,
+            self._task,
+            protocol=config.protocol,
+            config=self.session_config(config.session_config),
+        )
+        own = "grpc://" + config.cluster_spec.task_address(self._job, self._task)
+        self.master = started.target if config.master == own else config.master
+
+    def input_context(self):
+        """Returns which shard of the input is this worker's."""
+        return tf.distribute.InputContext(
+            num_input_pipelines=self._group.count,
+            input_pipeline_id=self._group.index,
+            num_replicas_in_sync=self._group.count,
+        )
+
+    @contextlib.contextmanager
+    def building(self):
+        """Makes the default graph one whose steps all workers make together."""
+        with super().building():
+            all_reduce.use(self._group)
+            agreement.of_default_graph()
+            yield
+
+    def check(self):
+        """Refuses a model whose workers would go their own ways."""
+        if not over_workers.averages_gradients(tf1.get_default_graph()):
+            raise UsageError(
+                "The optimizer steps by the gradients of one worker, and there are "
+                f"{self._group.count}: wrap it, graphtrain.AllReduceOptimizer(optimizer), or use "
+                "graphtrain.LineSearchOptimizer(optimizer), which takes their mean too."
+            )
+
+    def session_config(self, config):
+        """Returns the settings of a session that has collectives with the other workers."""
+        config = server.session_config(config, job=self._job, task=self._task)
+        config.experimental.collective_group_leader = self._leader
+        return config
+
+    def before_session(self):
+        """Waits for the other workers."""
+        others = self._group.other_addresses
+        peers.wait(others, timeout_secs=self._config.start_timeout_secs)
+
+
+def _workers(config):
+    """Lists (job, number) of the workers, the chief first."""
+    cluster = config.cluster_spec
+    return [
+        (job, index)
+        for job in ("chief", "master", "worker")
+        if job in cluster.jobs
+        for index in cluster.task_indices(job)
+    ]
