@@ -40,10 +40,11 @@ def record(directory, path, retention, *, now):
       retention: `Retention`.
       now: seconds since the epoch, when it was saved.
     """
-    old = _listed(directory)
-    old = {name: time for name, time in old.items() if name != os.path.basename(path)}
-    saved = {**old, os.path.basename(path): now}
+    newest = os.path.basename(path)
+    saved = {name: time for name, time in _listed(directory).items() if name != newest}
+    saved[newest] = now
     state = checkpoint_state.read(directory)
+    _remove_halves(directory, state, saved)
     preserved = None if state is None else state.last_preserved
     preserved = min(saved.values()) if preserved is None else preserved
     to_remove = []
@@ -59,6 +60,14 @@ def record(directory, path, retention, *, now):
         else:
             checkpoint_files.remove(os.path.join(directory, name))
     _write(directory, saved, preserved)
+
+
+def _remove_halves(directory, state, saved):
+    """Removes what is listed but has no index: of that an interrupted removal has left the rest."""
+    for path in () if state is None else state.paths:
+        name = os.path.basename(path)
+        if name not in saved:
+            checkpoint_files.remove(os.path.join(directory, name))
 
 
 def repair(directory, path):
