@@ -8,6 +8,8 @@ import tensorflow as tf
 from absl import flags
 
 from graphtrain import app, export
+from graphtrain.errors import UsageError
+from graphtrain.session.error_text import in_one_line
 
 
 def define_flags(flag_values=flags.FLAGS):
@@ -20,9 +22,14 @@ def define_flags(flag_values=flags.FLAGS):
 def main(values):
     settings = _saved_run.load(values.model_dir)
     images = {"image": tf.zeros([1, 28, 28])}
-    path = _saved_run.classifier(values.model_dir, settings).export_saved_model(
-        values.export_dir, export.build_raw_serving_input_receiver_fn(images)
-    )
+    classifier = _saved_run.classifier(values.model_dir, settings)
+    try:
+        path = classifier.export_saved_model(
+            values.export_dir, export.build_raw_serving_input_receiver_fn(images)
+        )
+    except (tf.errors.FailedPreconditionError, tf.errors.PermissionDeniedError) as error:
+        reason = in_one_line(error)
+        raise UsageError(f"{values.export_dir} cannot be written to: {reason}") from error
     print(os.fsdecode(path))
 
 

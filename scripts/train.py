@@ -41,7 +41,6 @@ def main(values):
     if step >= max_steps:
         print(f"{values.model_dir} is at step {step} of {max_steps}: there is nothing left to do.")
         return 0
-    _saved_run.save(values)
     print(_plan(values, data, steps_per_epoch, step, max_steps), flush=True)
     with graphtrain.saving_on_signals() as signals:
         metrics = _train(values, data, steps_per_epoch, max_steps)
@@ -90,7 +89,7 @@ def _train(values, data, steps_per_epoch, max_steps):
         ),
         params=flags.params_from_flags(values),
     )
-    run_hooks = [progress, epochs]
+    run_hooks = [_SavesSettings(values), progress, epochs]
     if values.profile_steps is not None:
         first, last = values.profile_steps
         run_hooks.append(hooks.ProfileHook(values.model_dir, first_step=first, last_step=last))
@@ -104,6 +103,17 @@ def _train(values, data, steps_per_epoch, max_steps):
     if values.report_time:
         print(*time_report.lines(classifier.last_train_result.secs), sep="\n")
     return metrics
+
+
+class _SavesSettings(tf1.train.SessionRunHook):
+    """Writes what other scripts must know, once no other process can be training in the folder."""
+
+    def __init__(self, values):
+        self._values = values
+
+    def after_create_session(self, session, coord):
+        del session, coord
+        _saved_run.save(self._values)
 
 
 class _EvaluationReport:

@@ -50,13 +50,14 @@ def read_idx(path):
         values = bytearray()
         while len(values) <= size and (chunk := content.read(_CHUNK_BYTES)):
             values += chunk
-    if len(values) != size:
-        found = f"only {len(values)}" if len(values) < size else "more"
-        raise DataError(
-            f"{path} is truncated or damaged: its header promises {size} bytes of data, and "
-            f"there are {found}"
-        )
-    return np.frombuffer(values, np.uint8).reshape(shape)
+        if len(values) != size:
+            found = f"only {len(values)}" if len(values) < size else "more"
+            raise DataError(
+                f"{path} is truncated or damaged: its header promises {size} bytes of data, and "
+                f"there are {found}"
+            )
+        # It may promise more axes than an array can have.
+        return np.frombuffer(values, np.uint8).reshape(shape)
 
 
 def _read_shape(path, content):
