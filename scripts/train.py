@@ -1,5 +1,6 @@
 """Trains a model. The same command again continues where it stopped."""
 
+import contextlib
 import os
 import sys
 
@@ -10,8 +11,10 @@ from absl import flags as absl_flags
 
 import graphtrain
 from graphtrain import app, datasets, flags, hooks, models
+from graphtrain.errors import UsageError
 from graphtrain.estimator import time_report
-from graphtrain.session import checkpoints, rate_on_resume
+from graphtrain.session import checkpoints, rate_on_resume, skip_step
+from graphtrain.session.finite import NotFiniteError
 from graphtrain.session.safety import KEEP, RESTART
 
 tf1 = tf.compat.v1
@@ -42,7 +45,7 @@ def main(values):
         print(f"{values.model_dir} is at step {step} of {max_steps}: there is nothing left to do.")
         return 0
     print(_plan(values, data, steps_per_epoch, step, max_steps), flush=True)
-    with graphtrain.saving_on_signals() as signals:
+    with graphtrain.saving_on_signals() as signals, _not_finite_in_one_line(values):
         metrics = _train(values, data, steps_per_epoch, max_steps)
     if signals.received is not None:
         step = _step_reached(values.model_dir)
@@ -52,6 +55,23 @@ def main(values):
     print(f"checkpoints:   {os.path.abspath(values.model_dir)}")
     print(f"to see more:   tensorboard --logdir={os.path.abspath(values.model_dir)}")
     return 0
+
+
+@contextlib.contextmanager
+def _not_finite_in_one_line(values):
+    try:
+        yield
+    except (tf1.train.NanLossDuringTrainingError, tf.errors.InvalidArgumentError) as error:
+        if isinstance(error, NotFiniteError):
+            what = str(error)
+        elif isinstance(error, tf1.train.NanLossDuringTrainingError):
+            what = "The loss became nan. A smaller --learning_rate may help."
+        elif skip_step.gave_up(error):
+            what = f"{values.max_bad_steps} steps in a row were not finite."
+        else:
+            raise
+        step = _step_reached(values.model_dir)
+        raise UsageError(f"{what} The newest checkpoint, of step {step}, is finite.") from error
 
 
 def _train(values, data, steps_per_epoch, max_steps):

@@ -68,6 +68,15 @@ def skip_if_not_finite(train_op, loss, step, *, most_in_a_row):
         return tf.group(*kept, told)
 
 
+def gave_up(error):
+    """Says whether an error means that too many steps in a row went wrong.
+
+    Args:
+      error: an exception.
+    """
+    return isinstance(error, tf.errors.InvalidArgumentError) and _GIVE_UP in str(error)
+
+
 def _tell(good, step, first_bad, most_in_a_row):
     # It need not be saved: a resumed run counts anew.
     in_a_row = tf1.get_variable(
