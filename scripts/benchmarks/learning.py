@@ -14,6 +14,7 @@ from graphtrain.errors import UsageError
 flags.disclaim_key_flags()
 
 DATA = ("mnist", "fashion_mnist")
+CLOCKS = {"wall": time.perf_counter, "cpu": time.process_time}
 SEEDS = 3
 
 
@@ -24,6 +25,14 @@ def define_flags(flag_values):
     )
     flags.DEFINE_float(
         "budget_secs", 10.0, "learning: how long each entry trains", 0, flag_values=flag_values
+    )
+    flags.DEFINE_enum(
+        "clock",
+        "wall",
+        list(CLOCKS),
+        "learning: what budget_secs counts: the wall clock's seconds, or, on a machine that does "
+        "other work meanwhile, those that this process works, on all cores together",
+        flag_values,
     )
     flags.DEFINE_integer(
         "cnn_images",
@@ -56,7 +65,7 @@ def run(values):
         picture.check_can_draw()
     entries = policies.entries(values.policy or policies.POLICIES, every_rate=not values.quick)
     wanted = [
-        (training, entry, seed)
+        (training, values.clock, entry, seed)
         for seed in range(1 if values.quick else SEEDS)
         for training in _trainings(values)
         for entry in entries
@@ -65,8 +74,9 @@ def run(values):
     finished = {result.key: result for result in results.read(values.csv)}
     missing = [training for training in wanted if _key(*training) not in finished]
     start = time.perf_counter()
-    for count, (training, entry, seed) in enumerate(missing, 1):
-        result = results.Result(*_key(training, entry, seed), *training.run(entry.make, seed))
+    for count, (training, clock, entry, seed) in enumerate(missing, 1):
+        key = _key(training, clock, entry, seed)
+        result = results.Result(*key, *training.run(entry.make, seed))
         results.append(values.csv, result)
         finished[result.key] = result
         minutes = (time.perf_counter() - start) / count * (len(missing) - count) / 60
@@ -93,17 +103,19 @@ def _trainings(values):
                 train_images=data.train_images[:count],
                 train_labels=data.train_labels[:count],
             )
-            found.append(Training(model, part, values.batch_size, values.budget_secs))
+            clock = CLOCKS[values.clock]
+            found.append(Training(model, part, values.batch_size, values.budget_secs, clock))
     return found
 
 
-def _key(training, entry, seed):
+def _key(training, clock, entry, seed):
     return (
         training.data.name,
         training.model,
         len(training.data.train_images),
         training.batch_size,
         training.budget_secs,
+        clock,
         entry.policy,
         entry.rate,
         seed,
@@ -122,9 +134,10 @@ def _described(result):
 def _print_table(shown):
     """Each policy's best test accuracy and best training loss, and at which rates."""
     for problem in dict.fromkeys(result.problem for result in shown):
-        data, model, images, batch_size, budget_secs = problem
+        data, model, images, batch_size, budget_secs, clock = problem
         print(
-            f"\n{data}, {model}: {images} images, batches of {batch_size}, {budget_secs:g} s; "
+            f"\n{data}, {model}: {images} images, batches of {batch_size}, {budget_secs:g} s by "
+            f"the {clock} clock; "
             "means over the seeds, and their deviations"
         )
         print(

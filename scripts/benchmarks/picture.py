@@ -36,7 +36,7 @@ def draw(shown, path):
         of_problem = [result for result in shown if result.problem == problem]
         for row, field in enumerate(FIELDS):
             _draw_panel(axes[row, column], of_problem, field)
-        data, model, images, _, budget_secs = problem
+        data, model, images, _, budget_secs, _ = problem
         axes[0, column].set_title(f"{data}, {model}, {images} images, {budget_secs:g} s")
         axes[-1, column].set_xlabel("learning rate")
     for row, label in enumerate(FIELDS.values()):

@@ -19,6 +19,7 @@ class Result(typing.NamedTuple):
       images: how many training images there were.
       batch_size: images in a batch.
       budget_secs: how long it trained.
+      clock: "wall", or "cpu" for seconds of the process's work.
       policy: a name in `policies.POLICIES`.
       rate: the learning rate, or "".
       seed: an int.
@@ -32,6 +33,7 @@ class Result(typing.NamedTuple):
     images: int
     batch_size: int
     budget_secs: float
+    clock: str
     policy: str
     rate: float | str
     seed: int

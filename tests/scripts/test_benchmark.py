@@ -203,7 +203,9 @@ def made_up_results(results):
     """Two seeds of two tuned rates, one of them diverged, and of a search."""
 
     def result(policy, rate, seed, loss, accuracy):
-        return results.Result("mnist", "mlp", 64, 8, 10.0, policy, rate, seed, 5, loss, accuracy)
+        return results.Result(
+            "mnist", "mlp", 64, 8, 10.0, "wall", policy, rate, seed, 5, loss, accuracy
+        )
 
     return [
         result("sgd", 0.1, 0, 0.25, 0.75),
