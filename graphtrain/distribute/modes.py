@@ -39,6 +39,9 @@ class OneProcess:
       initializes: bool, whether this process initializes or restores the variables that it
         uses; if not, it waits for the chief to do so.
       others_step: bool, whether other processes raise the global step that this one reads.
+      shards_checkpoints: bool, whether each device writes the variables that it holds, for which
+        its process needs the directory.
+      stop_grace_secs: seconds that threads of the session are given to stop at its end.
       master: str, the address of the server that sessions are made on; "" for an own session.
 
     Example:
@@ -49,6 +52,8 @@ class OneProcess:
     is_chief = True
     initializes = True
     others_step = False
+    shards_checkpoints = True
+    stop_grace_secs = 120
 
     def __init__(self, config):
         self._config = config

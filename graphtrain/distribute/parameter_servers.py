@@ -29,6 +29,9 @@ class ParameterServers(modes.OneProcess):
     """
 
     others_step = True
+    shards_checkpoints = False
+    # The thread of a SyncReplicasOptimizer waits for gradients that nobody sends any more.
+    stop_grace_secs = 5
 
     def __init__(self, config):
         super().__init__(config)
@@ -122,9 +125,10 @@ class ParameterServers(modes.OneProcess):
         )
 
     def hooks(self):
-        """Returns the hook that looks after the chief."""
+        """Returns the hook that looks after the chief; in the chief, one that knows its threads."""
         if self.is_chief:
-            return []
+            self._threads = _ThreadsHook()
+            return [self._threads]
         return [ChiefWatchHook(self._chief, timeout_secs=self._config.end_timeout_secs)]
 
     def before_session(self):
@@ -150,6 +154,8 @@ class ParameterServers(modes.OneProcess):
         """Waits, in the chief, for the other workers, and goes on saving meanwhile."""
         if not self.is_chief or signals.requested_stop() is not None:
             return
+        # Those of a SyncReplicasOptimizer close the queue that the others may wait at.
+        self._threads.stop()
         step = tf1.train.get_global_step(session.graph)
 
         def look_at_step():
@@ -188,6 +194,19 @@ class ParameterServers(modes.OneProcess):
         return DoneQueue(
             self.master, name, job=config.task_type, task=config.task_id, ps_task=ps_task
         )
+
+
+class _ThreadsHook(tf1.train.SessionRunHook):
+    """Can stop the threads of a session, its queue runners, while it is open."""
+
+    def after_create_session(self, session, coord):
+        """Takes the session's coordinator."""
+        del session
+        self._coord = coord
+
+    def stop(self):
+        """Asks the threads to stop."""
+        self._coord.request_stop()
 
 
 def serve(config):

@@ -149,6 +149,7 @@ def _session(model, mode, spec, hooks, listeners):
         spec.scaffold,
         max_to_keep=config.keep_checkpoint_max,
         keep_every_n_hours=config.keep_checkpoint_every_n_hours,
+        sharded=mode.shards_checkpoints,
     )
     users_hooks = (*hooks, *spec.training_hooks, *spec.training_chief_hooks)
     log_steps = config.log_step_count_steps
@@ -156,19 +157,21 @@ def _session(model, mode, spec, hooks, listeners):
     if log_steps:
         default_hooks.append(LogValuesHook({"loss": spec.loss}, every_steps=log_steps))
     counts_steps = any(isinstance(hook, tf1.train.StepCounterHook) for hook in users_hooks)
+    chief_hooks = []
+    if mode.initializes:
+        chief_hooks += _saver_hooks(model, spec.scaffold, users_hooks, listeners)
+        chief_hooks += spec.training_chief_hooks
     return monitored.MonitoredTrainingSession(
         master=mode.master,
         is_chief=mode.is_chief,
         checkpoint_dir=model.model_dir,
         scaffold=spec.scaffold,
         hooks=[*hooks, *default_hooks, *spec.training_hooks, *mode.hooks()],
-        chief_only_hooks=[
-            *_saver_hooks(model, spec.scaffold, users_hooks, listeners),
-            *spec.training_chief_hooks,
-        ],
+        chief_only_hooks=chief_hooks,
         save_checkpoint_secs=0,
         save_summaries_steps=config.save_summary_steps,
         config=mode.session_config(model.session_config),
+        stop_grace_period_secs=mode.stop_grace_secs,
         max_wait_secs=config.session_creation_timeout_secs,
         log_step_count_steps=None if counts_steps else log_steps,
         save_graph_def=config.checkpoint_save_graph_def,

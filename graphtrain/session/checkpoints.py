@@ -11,7 +11,7 @@ from graphtrain.session import checkpoint_files, checkpoint_state, damage
 tf1 = tf.compat.v1
 
 
-def make_saver(*, max_to_keep=5, keep_every_n_hours=10000):
+def make_saver(*, max_to_keep=5, keep_every_n_hours=10000, sharded=True):
     """Returns a saver of all saveable variables, whose state file holds relative paths.
 
     Relative paths let a directory be moved or copied.
@@ -19,12 +19,14 @@ def make_saver(*, max_to_keep=5, keep_every_n_hours=10000):
     Args:
       max_to_keep: int, how many of the newest checkpoints are kept; None or 0 keeps all.
       keep_every_n_hours: hours > 0; one checkpoint of each such span is kept for good.
+      sharded: whether each device writes and reads the variables that it holds; if not, the
+        session's own process does, and no other needs the directory.
 
     Returns:
       `tf.compat.v1.train.Saver`, which builds its ops when the graph is finalized.
     """
     return tf1.train.Saver(
-        sharded=True,
+        sharded=sharded,
         max_to_keep=max_to_keep,
         keep_checkpoint_every_n_hours=keep_every_n_hours,
         defer_build=True,

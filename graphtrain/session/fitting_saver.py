@@ -58,7 +58,7 @@ class FittingSaver:
         lacking = self._search_state_lacking(path)
         if lacking:
             self._without_search = tf1.train.Saver(
-                self._restored_without(lacking), sharded=True, name="restore_without_search"
+                self._restored_without(lacking), name="restore_without_search"
             )
 
     def build(self):

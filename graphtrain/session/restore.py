@@ -156,26 +156,6 @@ class RestoringSessionCreator(tf1.train.SessionCreator):
             tf1.logging.info("no checkpoint in %s, starting at %d", self._checkpoint_dir, step)
 
 
-class WaitingSessionCreator(tf1.train.SessionCreator):
-    """Creates the sessions of a worker that waits for its chief to initialize them.
-
-    Args:
-      scaffold: `tf.compat.v1.train.Scaffold`.
-      master: str, the TensorFlow master.
-      config: `tf.compat.v1.ConfigProto` or None.
-      max_wait_secs: seconds > 0 to wait.
-    """
-
-    def __init__(self, scaffold, *, master, config, max_wait_secs):
-        self._creator = tf1.train.WorkerSessionCreator(scaffold, master, config, max_wait_secs)
-
-    def create_session(self):
-        """Returns a new session, its iterators initialized."""
-        session = self._creator.create_session()
-        inputs.initialize(session)
-        return session
-
-
 class RestoredStepGuard(tf1.train.SessionRunHook):
     """Refuses a session whose restored variables were initialized over again by a hook.
 
@@ -194,7 +174,8 @@ class RestoredStepGuard(tf1.train.SessionRunHook):
         if restored is None:
             return
         step = int(session.run(tf1.train.get_global_step()))
-        if step != restored:
+        # Other workers may have made steps since.
+        if step < restored:
             raise UsageError(
                 f"The global step was restored to {restored}, but is {step} after the hooks' "
                 "after_create_session: one of them ran an initializer again, which loses what "
