@@ -1,5 +1,6 @@
 """In which mode a process trains: what the user asked for, as far as the cluster allows it."""
 
+from graphtrain.distribute.all_reduce_mode import AllReduce
 from graphtrain.distribute.modes import ALL_REDUCE, PARAMETER_SERVER, OneProcess
 from graphtrain.distribute.parameter_servers import ParameterServers
 from graphtrain.distribute.tf_config import EVALUATOR
@@ -61,7 +62,4 @@ def mode_of(config):
         return OneProcess(config)
     if config.distribution == PARAMETER_SERVER:
         return ParameterServers(config)
-    raise UsageError(
-        f"{config.task_type} {config.task_id} is one of {config.num_worker_replicas} workers "
-        "without parameter servers, which cannot train yet: add a ps task, or unset TF_CONFIG."
-    )
+    return AllReduce(config)
