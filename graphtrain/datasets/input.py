@@ -9,6 +9,9 @@ from graphtrain.session.inputs import feed_at_initialization
 
 tf1 = tf.compat.v1
 
+# To look for Python loops in the functions of a dataset takes longer than to build the dataset.
+_as_it_is = tf.autograph.experimental.do_not_convert
+
 
 def image_input_fn(images, labels=None, *, batch_size, epochs=None, shuffle=False, seed=None):
     """Makes an input_fn of images in memory.
@@ -59,12 +62,14 @@ def image_input_fn(images, labels=None, *, batch_size, epochs=None, shuffle=Fals
         digits = None if labels is None else _fed(labels)
         order_seed = tf1.get_default_graph().seed or 0 if seed is None else seed
 
+        @_as_it_is
         def batches_of(epoch):
             order = tf.range(len(images), dtype=tf.int64)
             if shuffle:
                 order = tf.random.experimental.stateless_shuffle(order, [order_seed, epoch])
             return tf.data.Dataset.from_tensor_slices(order).batch(batch_size)
 
+        @_as_it_is
         def examples_at(positions):
             image = tf.cast(tf.gather(pixels, positions), tf.float32) / 255
             features = {"image": image[..., tf.newaxis]}
@@ -73,7 +78,8 @@ def image_input_fn(images, labels=None, *, batch_size, epochs=None, shuffle=Fals
             return features, tf.cast(tf.gather(digits, positions), tf.int64)
 
         counted = tf.data.Dataset.counter().take(-1 if epochs is None else epochs)
-        return counted.flat_map(batches_of).map(examples_at).prefetch(tf.data.AUTOTUNE)
+        batches = counted.flat_map(batches_of).map(examples_at).prefetch(tf.data.AUTOTUNE)
+        return batches.with_options(_one_thread())
 
     return input_fn
 
@@ -97,3 +103,10 @@ def steps_per_epoch(example_count, batch_size):
 
 def _fed(array):
     return feed_at_initialization(tf1.placeholder(array.dtype, array.shape), array)
+
+
+def _one_thread():
+    # A batch is small work: to hand its ops to other threads costs more than it gains.
+    options = tf.data.Options()
+    options.threading.private_threadpool_size = 1
+    return options
