@@ -14,6 +14,11 @@ from absl import flags
 
 from graphtrain import checks
 from graphtrain._flag_kinds import FlagGroup, as_number
+from graphtrain.cluster_flags import (
+    cluster_from_flags,  # noqa: F401
+    cluster_settings_from_flags,
+    define_cluster_flags,  # noqa: F401
+)
 from graphtrain.errors import UsageError
 from graphtrain.estimator import RunConfig
 from graphtrain.optimize import optimizers, schedules
@@ -232,8 +237,8 @@ def run_config_from_flags(flag_values, *, steps_per_epoch=None, save_every_epoch
     """Builds the RunConfig of the flags of `define_run_flags`.
 
     Args:
-      flag_values: parsed absl FlagValues; those of `define_session_flags` and of
-        `define_safety_flags` are used if they are there.
+      flag_values: parsed absl FlagValues; those of `define_session_flags`,
+        `define_safety_flags` and `define_cluster_flags` are used if they are there.
       steps_per_epoch: int, steps in one pass over the training data; None if unknown.
       save_every_epochs: int, the checkpoint interval if no flag gives one.
 
@@ -258,6 +263,8 @@ def run_config_from_flags(flag_values, *, steps_per_epoch=None, save_every_epoch
         more["steps_per_run"] = flag_values.steps_per_run
         more["report_time"] = flag_values.report_time
         more["session_config"] = session_config_from_flags(flag_values)
+    if "task_index" in flag_values:
+        more.update(cluster_settings_from_flags(flag_values))
     return RunConfig(
         model_dir=flag_values.model_dir,
         tf_random_seed=flag_values.seed,

@@ -11,11 +11,15 @@ from absl import flags as absl_flags
 
 import graphtrain
 from graphtrain import app, datasets, flags, hooks, models
+from graphtrain.distribute import choose, parameter_servers
+from graphtrain.distribute.cluster_settings import EVALUATOR, PS
+from graphtrain.distribute.modes import ALL_REDUCE
 from graphtrain.errors import UsageError
 from graphtrain.estimator import time_report
 from graphtrain.session import checkpoints, rate_on_resume, skip_step
 from graphtrain.session.finite import NotFiniteError
 from graphtrain.session.safety import KEEP, RESTART
+from graphtrain.session.signals import Interrupted
 
 tf1 = tf.compat.v1
 
@@ -31,30 +35,64 @@ def define_flags(flag_values=absl_flags.FLAGS):
     flags.define_run_flags(flag_values)
     flags.define_session_flags(flag_values)
     flags.define_safety_flags(flag_values)
+    flags.define_cluster_flags(flag_values)
 
 
 def main(values):
     if values.model_dir is None:
         values.model_dir = f"runs/{values.model}_{values.data}_{values.train_step}"
+    cluster = flags.cluster_from_flags(values)
+    if cluster.task_type == PS:
+        return _hold_variables(values)
     _saved_run.check(values)
     data = datasets.load(values.data, values.data_dir)
-    steps_per_epoch = datasets.steps_per_epoch(len(data.train_images), values.batch_size)
+    steps_per_epoch = _steps_per_epoch(values, cluster, data)
     max_steps = values.max_steps or (values.epochs or DEFAULT_EPOCHS) * steps_per_epoch
     step = _step_reached(values.model_dir)
-    if step >= max_steps:
+    if step >= max_steps and not _is_one_of_several(cluster):
         print(f"{values.model_dir} is at step {step} of {max_steps}: there is nothing left to do.")
         return 0
-    print(_plan(values, data, steps_per_epoch, step, max_steps), flush=True)
-    with graphtrain.saving_on_signals() as signals, _not_finite_in_one_line(values):
+    if cluster.is_chief:
+        print(_plan(values, data, steps_per_epoch, step, max_steps), flush=True)
+    with _ended_by_signals() as signals, _not_finite_in_one_line(values):
         metrics = _train(values, data, steps_per_epoch, max_steps)
+    step = _step_reached(values.model_dir)
     if signals.received is not None:
-        step = _step_reached(values.model_dir)
         print(f"stopped by {signals.received} at step {step}: the same command goes on there")
         return signals.exit_code
+    if metrics is None:
+        print(f"{cluster.task_type} {cluster.task_id} is done; the newest checkpoint: step {step}")
+        return 0
     print(f"test accuracy: {metrics['accuracy']:.4f} at step {metrics['global_step']}")
     print(f"checkpoints:   {os.path.abspath(values.model_dir)}")
     print(f"to see more:   tensorboard --logdir={os.path.abspath(values.model_dir)}")
     return 0
+
+
+def _is_one_of_several(cluster):
+    return cluster.task_type == EVALUATOR or bool(cluster.cluster_spec.jobs)
+
+
+def _steps_per_epoch(values, cluster, data):
+    in_step = choose.distribution_of(values.distribution, cluster) == ALL_REDUCE
+    at_once = values.batch_size * (cluster.num_worker_replicas if in_step else 1)
+    return datasets.steps_per_epoch(len(data.train_images), at_once)
+
+
+def _hold_variables(values):
+    """Does what a parameter server does, which needs neither the data nor the model."""
+    with _ended_by_signals() as signals:
+        parameter_servers.serve(flags.run_config_from_flags(values, steps_per_epoch=1))
+    return signals.exit_code
+
+
+@contextlib.contextmanager
+def _ended_by_signals():
+    with graphtrain.saving_on_signals() as signals:
+        try:
+            yield signals
+        except Interrupted as interruption:
+            print(interruption)
 
 
 @contextlib.contextmanager
@@ -109,7 +147,9 @@ def _train(values, data, steps_per_epoch, max_steps):
         ),
         params=flags.params_from_flags(values),
     )
-    run_hooks = [_SavesSettings(values), progress, epochs]
+    run_hooks = [progress]
+    if classifier.config.is_chief:
+        run_hooks += [_SavesSettings(values), epochs]
     if values.profile_steps is not None:
         first, last = values.profile_steps
         run_hooks.append(hooks.ProfileHook(values.model_dir, first_step=first, last_step=last))
@@ -120,7 +160,7 @@ def _train(values, data, steps_per_epoch, max_steps):
             eval_input_fn, steps=None, exporters=[_EvaluationReport(progress.write)]
         ),
     )
-    if values.report_time:
+    if values.report_time and classifier.last_train_result is not None:
         print(*time_report.lines(classifier.last_train_result.secs), sep="\n")
     return metrics
 

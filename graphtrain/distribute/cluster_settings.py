@@ -35,6 +35,7 @@ class ClusterSettings:
         parameter servers last; None for an evaluator.
       service: dict of settings of the platform, or None.
       model_dir: str, the directory that the platform chose, or None.
+      has_evaluator: bool, whether the cluster is known to have an evaluator.
     """
 
     cluster_spec: tf.train.ClusterSpec = dataclasses.field(
@@ -50,6 +51,7 @@ class ClusterSettings:
     global_id_in_cluster: int | None = 0
     service: dict | None = None
     model_dir: str | None = None
+    has_evaluator: bool = False
 
     @property
     def worker_addresses(self):
@@ -105,7 +107,7 @@ def settings_of(jobs, task_type, task_id, *, words, **others):
     """
     tasks = {job: _tasks(words.job.format(job), job, given) for job, given in jobs.items()}
     # An evaluator is no part of the training, whether the cluster names it or not.
-    tasks.pop(EVALUATOR, None)
+    has_evaluator = tasks.pop(EVALUATOR, None) is not None
     _check_unique(tasks)
     if task_type == EVALUATOR:
         return _evaluator(task_id, words, others)
@@ -128,6 +130,7 @@ def settings_of(jobs, task_type, task_id, *, words, **others):
         num_ps_replicas=len(in_order) - len(workers),
         num_worker_replicas=len(workers),
         global_id_in_cluster=in_order.index((task_type, index)),
+        has_evaluator=has_evaluator,
         **{"master": own_address, **others},
     )
 
@@ -225,6 +228,7 @@ def _evaluator(task_id, words, others):
             "master": "",
             "num_worker_replicas": 0,
             "global_id_in_cluster": None,
+            "has_evaluator": True,
         }
     )
 

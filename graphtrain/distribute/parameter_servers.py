@@ -217,7 +217,6 @@ def serve(config):
 
     Raises:
       UsageError: its address cannot be used, or the chief is gone for too long.
-      graphtrain.session.signals.Interrupted: a signal has asked the process to end.
     """
     cluster, task = config.cluster_spec, config.task_id
     started = server.start(
@@ -225,10 +224,14 @@ def serve(config):
     )
     word = DoneQueue(started.target, TRAINING_DONE, job=PS, task=task, ps_task=task)
     tf1.logging.info("ps %d holds variables at %s", task, cluster.task_address(PS, task))
-    ending.wait_for_word(
-        config.worker_addresses[0],
-        is_told=lambda: bool(word.take()),
-        start_timeout_secs=config.start_timeout_secs,
-        end_timeout_secs=config.end_timeout_secs,
-    )
-    tf1.logging.info("ps %d: the training is over", task)
+    try:
+        ending.wait_for_word(
+            config.worker_addresses[0],
+            is_told=lambda: bool(word.take()),
+            start_timeout_secs=config.start_timeout_secs,
+            end_timeout_secs=config.end_timeout_secs,
+        )
+    except signals.Interrupted as error:
+        tf1.logging.warning("ps %d: %s", task, error)
+    else:
+        tf1.logging.info("ps %d: the training is over", task)

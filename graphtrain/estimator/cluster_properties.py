@@ -59,6 +59,11 @@ class ClusterProperties:
         return self._cluster.worker_addresses
 
     @property
+    def has_evaluator(self):
+        """Bool, whether the cluster is known to have an evaluator."""
+        return self._cluster.has_evaluator
+
+    @property
     def service(self):
         """A copy of the platform's settings, a dict, or None."""
         return copy.deepcopy(self._cluster.service)

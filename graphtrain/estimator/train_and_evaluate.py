@@ -1,11 +1,13 @@
 """train_and_evaluate: one training session, and an evaluation of each checkpoint it saves."""
 
 import math
-import os
 import time
 
 import tensorflow as tf
 
+from graphtrain.distribute.cluster_settings import EVALUATOR
+from graphtrain.distribute.modes import PARAMETER_SERVER
+from graphtrain.estimator.continuous_evaluation import ContinuousEvaluation, export
 from graphtrain.estimator.estimator import Estimator
 from graphtrain.estimator.spec import EvalSpec, TrainSpec
 from graphtrain.session import signals
@@ -21,6 +23,9 @@ def train_and_evaluate(estimator, train_spec, eval_spec):
     given to the exporters as the final one. Started again after it had reached `max_steps`, it
     changes no file.
 
+    In a cluster each process calls it, with the same arguments, and does what its task is: the
+    evaluator evaluates and exports, if there is one; the others train, or hold variables.
+
     Args:
       estimator: `Estimator`.
       train_spec: `TrainSpec`.
@@ -28,7 +33,7 @@ def train_and_evaluate(estimator, train_spec, eval_spec):
 
     Returns:
       (metrics of the last evaluation, list of what the exporters returned after it); (None,
-      None) if there was nothing to train.
+      None) if there was nothing to train, and in the processes that do not evaluate.
 
     Raises:
       TypeError: an argument is of another type.
@@ -57,12 +62,23 @@ def train_and_evaluate(estimator, train_spec, eval_spec):
     ):
         if not isinstance(value, kind):
             raise TypeError(f"{name} must be a graphtrain.{kind.__name__}, got {value!r}.")
-    listener = _EvaluationListener(estimator, eval_spec, train_spec.max_steps)
+    config, max_steps = estimator.config, train_spec.max_steps
+    if config.task_type == EVALUATOR:
+        return ContinuousEvaluation(estimator, eval_spec, max_steps).run()
+    listener = _EvaluationListener(estimator, eval_spec, max_steps)
+    listeners = [listener]
+    if config.has_evaluator or config.distribution == PARAMETER_SERVER:
+        listeners = []
+        if config.is_chief and not config.has_evaluator:
+            tf1.logging.info(
+                "no checkpoint is evaluated here: beside parameter servers that is the task of an "
+                'evaluator, a process of its own with the task "evaluator"'
+            )
     estimator.train(
         train_spec.input_fn,
         hooks=train_spec.hooks,
-        max_steps=train_spec.max_steps,
-        saving_listeners=(*train_spec.saving_listeners, listener),
+        max_steps=max_steps,
+        saving_listeners=(*train_spec.saving_listeners, *listeners),
     )
     return listener.metrics, listener.export_results
 
@@ -120,15 +136,11 @@ class _EvaluationListener(tf1.train.CheckpointSaverListener):
             tf1.logging.warning("%s", error)
 
     def _export(self, *, is_final):
-        estimator = self._estimator
-        self.export_results = [
-            exporter.export(
-                estimator=estimator,
-                export_path=os.path.join(estimator.model_dir, "export", exporter.name),
-                checkpoint_path=estimator.latest_checkpoint(),
-                eval_result=self.metrics,
-                is_the_final_export=is_final,
-            )
-            for exporter in self._eval_spec.exporters
-        ]
+        self.export_results = export(
+            self._estimator,
+            self._eval_spec,
+            self._estimator.latest_checkpoint(),
+            self.metrics,
+            is_final=is_final,
+        )
         self._was_final = is_final

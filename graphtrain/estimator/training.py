@@ -8,10 +8,10 @@ from graphtrain import checks
 from graphtrain.distribute import choose, parameter_servers
 from graphtrain.distribute.cluster_settings import PS
 from graphtrain.errors import UsageError
+from graphtrain.estimator import end_of_training, time_report, update_ops
 from graphtrain.estimator import spec as specs
-from graphtrain.estimator import time_report, update_ops
 from graphtrain.hooks.log_values import LogValuesHook
-from graphtrain.session import checkpoints, graph_times, loop, monitored
+from graphtrain.session import checkpoints, graph_times, loop, monitored, signals
 from graphtrain.session.saver_hook import SaverHook
 
 tf1 = tf.compat.v1
@@ -55,8 +55,11 @@ def train(
             finished_step,
             max_steps,
         )
-        mode.end()
-        return loop.TrainResult(finished_step, None, loop.MAX_STEPS)
+        result = loop.TrainResult(finished_step, None, loop.MAX_STEPS)
+        _end(model, mode, result)
+        return result
+    if mode.is_chief:
+        end_of_training.retract(model.model_dir)
     watch, before = model.watch, dict(model.watch.secs)
     with tf.Graph().as_default(), mode.building():
         with watch.timing("start"):
@@ -75,7 +78,7 @@ def train(
                 )
             in_graph = {} if times is None else session.run_without_hooks(times.secs)
             mode.after_loop(session)
-    mode.end()
+    _end(model, mode, result)
     result = dataclasses.replace(result, secs=time_report.spent(watch, before, in_graph))
     _report(result, model.config)
     return result
@@ -115,6 +118,14 @@ def _checked_limits(steps, max_steps):
         None if steps is None else checks.whole("steps", steps),
         None if max_steps is None else checks.whole("max_steps", max_steps),
     )
+
+
+def _end(model, mode, result):
+    """Tells the other processes of a cluster, the evaluator too, that the training is over."""
+    is_over = signals.requested_stop() is None
+    if mode.is_chief and is_over and model.config.cluster_spec.jobs:
+        end_of_training.announce(model.model_dir, result.global_step, result.reason)
+    mode.end()
 
 
 def _finished_step(model_dir, max_steps):
