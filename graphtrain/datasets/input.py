@@ -31,7 +31,8 @@ def image_input_fn(images, labels=None, *, batch_size, epochs=None, shuffle=Fals
         (`tf.compat.v1.set_random_seed`), or 0.
 
     Returns:
-      A function without arguments that returns a `tf.data.Dataset` of
+      A function that returns, given nothing or the `tf.distribute.InputContext` of one of several
+      processes, which then reads its part of each epoch, a `tf.data.Dataset` of
       ({"image": float32 [batch, 28, 28, 1] in [0, 1]}, int64 [batch]), without labels of
       {"image": ...} alone.
 
@@ -57,7 +58,11 @@ def image_input_fn(images, labels=None, *, batch_size, epochs=None, shuffle=Fals
     if epochs is not None:
         epochs = checks.whole("epochs", epochs)
 
-    def input_fn():
+    def input_fn(input_context=None):
+        shards, shard = 1, 0
+        if input_context is not None:
+            shards = input_context.num_input_pipelines
+            shard = input_context.input_pipeline_id
         pixels = _fed(images)
         digits = None if labels is None else _fed(labels)
         order_seed = tf1.get_default_graph().seed or 0 if seed is None else seed
@@ -67,6 +72,8 @@ def image_input_fn(images, labels=None, *, batch_size, epochs=None, shuffle=Fals
             order = tf.range(len(images), dtype=tf.int64)
             if shuffle:
                 order = tf.random.experimental.stateless_shuffle(order, [order_seed, epoch])
+            if shards > 1:
+                order = order[shard::shards]
             return tf.data.Dataset.from_tensor_slices(order).batch(batch_size)
 
         @_as_it_is
