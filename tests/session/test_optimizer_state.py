@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import tensorflow as tf
+from lost_sessions import LosesSessions
 
 import graphtrain
 from graphtrain.models import layers
@@ -24,7 +25,7 @@ OPTIMIZERS = {
 }
 
 
-def train(directory, make, steps, **safety):
+def train(directory, make, steps, *, hooks=(), **safety):
     """Trains on; returns all variables by name."""
     with tf.Graph().as_default() as graph:
         rows = tf.constant(np.linspace(0, 1, 12, dtype=np.float32).reshape(4, 3))
@@ -36,7 +37,9 @@ def train(directory, make, steps, **safety):
             train_op = make().minimize(loss, step, var_list=tf1.trainable_variables("dense"))
         names = sorted(variable.op.name for variable in optimizer_variables(graph))
         with graphtrain.MonitoredTrainingSession(
-            checkpoint_dir=str(directory), safety=graphtrain.SafetyConfig(**safety)
+            checkpoint_dir=str(directory),
+            hooks=list(hooks),
+            safety=graphtrain.SafetyConfig(**safety),
         ) as session:
             before = session.run_without_hooks({v.op.name: v for v in tf1.global_variables()})
             for _ in range(steps):
@@ -55,3 +58,16 @@ def test_only_the_optimizer_begins_anew(graph_mode, tmp_path, make, wanted):
         np.testing.assert_array_equal(value, expected[name])
     assert reset["global_step"] == 3
     assert any(not np.array_equal(resumed[name], fresh[name]) for name in wanted)
+
+
+def test_it_begins_anew_again_if_the_session_is_lost_before_a_save(tmp_path):
+    make, _ = OPTIMIZERS["momentum"]
+    ends = []
+    # The step that is lost is made again, from the checkpoint of step 3.
+    for name, steps, hooks in (("whole", 2, []), ("lost", 3, [LosesSessions(4, 1)])):
+        train(tmp_path / name, make, 3)
+        train(tmp_path / name, make, steps, hooks=hooks, reset_optimizer=True)
+        ends.append(train(tmp_path / name, make, 0)[1])
+    assert ends[0].keys() == ends[1].keys()
+    for name, value in ends[0].items():
+        np.testing.assert_array_equal(ends[1][name], value)
