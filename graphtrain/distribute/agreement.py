@@ -10,6 +10,7 @@ import time
 import tensorflow as tf
 
 from graphtrain.distribute import all_reduce
+from graphtrain.session_values import session_value
 
 tf1 = tf.compat.v1
 
@@ -56,11 +57,13 @@ class Agreement:
 
     Attributes:
       go_on: the op that fails on every worker if one of them wants to stop; each step waits for it.
+      had_batch_left: bool, whether this worker had when the input of another ended.
     """
 
     def __init__(self, group):
         self.group = group
         self._inputs = []
+        self.had_batch_left = False
         with tf.name_scope("agreement") as scope:
             self.name = scope
             self._wish = _Flag("wants_to_stop")
@@ -127,6 +130,7 @@ class Agreement:
         for had_batch, one_more in self._inputs:
             if not session.run(had_batch.value):
                 continue
+            self.had_batch_left = True
             left, until = 1, clock() + _COUNTING_SECS
             while clock() < until and session.run(one_more):
                 left += 1
@@ -141,12 +145,10 @@ class Agreement:
 
 
 class _Flag:
-    """A bool that is false in a new session, without an initializer; no checkpoint holds it."""
+    """A bool that is false in a new session."""
 
     def __init__(self, name):
-        name = tf1.get_default_graph().unique_name(name, mark_as_used=False)
-        handle = tf.raw_ops.VarHandleOp(dtype=tf.bool, shape=[], shared_name=name, name=name)
-        self._handle = handle
+        handle = self._handle = session_value(name, tf.bool)
         with tf.control_dependencies(None):
             self.value = tf1.cond(
                 tf.raw_ops.VarIsInitializedOp(resource=handle),

@@ -6,6 +6,7 @@ same of them in each `session.run`, so that they meet.
 """
 
 import dataclasses
+import zlib
 
 import tensorflow as tf
 
@@ -102,6 +103,34 @@ class WorkerGroup:
                 found[index] = tf.ensure_shape(tf.reshape(mean, tf.shape(part)), part.shape)
         return [found[index] for index in range(len(tensors))]
 
+    def means_of_rows(self, slices):
+        """Returns the means over all workers of sparse tensors, as sparse ones.
+
+        Each has the rows of all workers, one after the other; what a worker does not have counts
+        as zero in the mean.
+
+        Args:
+          slices: list of `tf.IndexedSlices`, of n rows each; n may differ from worker to worker.
+        """
+        if not slices:
+            return []
+        counts = tf.stack([tf.size(part.indices) for part in slices])
+        most = tf.unstack(self._reduce(counts, "Id", merge_op="Max"), num=len(slices))
+        return [self._mean_of_rows(part, rows) for part, rows in zip(slices, most, strict=True)]
+
+    def _mean_of_rows(self, part, most):
+        """The rows of each worker at a place of its own, and then all places added up."""
+        after = most * (self.count - self.index) - tf.size(part.indices)
+        at_own_place = [most * self.index, after]
+        # Where nobody's rows are the sum is 0, so rows are counted from 1.
+        numbers = self.sum(tf.pad(part.indices + 1, [at_own_place]))
+        rest = [[0, 0]] * (part.values.shape.rank - 1)
+        values = self.mean(tf.pad(part.values, [at_own_place, *rest]))
+        there = tf.where(numbers > 0)[:, 0]
+        return tf.IndexedSlices(
+            tf.gather(values, there), tf.gather(numbers, there) - 1, part.dense_shape
+        )
+
     def from_chief(self, tensor):
         """Returns the chief's value of a tensor.
 
@@ -111,20 +140,20 @@ class WorkerGroup:
         common = {
             "group_size": self.count,
             "group_key": _GROUP_KEY,
-            "instance_key": _next_key(),
+            "instance_key": _next_key("from_chief", tensor),
             "timeout_seconds": float(self.stall_timeout_secs),
         }
         if self.is_chief:
             return tf.raw_ops.CollectiveBcastSend(input=tensor, shape=tensor.shape, **common)
         return tf.raw_ops.CollectiveBcastRecv(T=tensor.dtype, shape=tensor.shape, **common)
 
-    def _reduce(self, tensor, final_op):
+    def _reduce(self, tensor, final_op, *, merge_op="Add"):
         return tf.raw_ops.CollectiveReduce(
             input=tensor,
             group_size=self.count,
             group_key=_GROUP_KEY,
-            instance_key=_next_key(),
-            merge_op="Add",
+            instance_key=_next_key(f"{merge_op} {final_op}", tensor),
+            merge_op=merge_op,
             final_op=final_op,
             subdiv_offsets=[0],
             timeout_seconds=float(self.stall_timeout_secs),
@@ -170,9 +199,15 @@ def _outermost_graph():
         return tf1.get_default_graph()
 
 
-def _next_key():
+def _next_key(what, tensor):
+    """Returns the number by which the workers find each other's part of a collective.
+
+    TensorFlow's server remembers what a number stood for, as long as the process lives. So it is
+    another number in another graph if it stands for something else there.
+    """
     graph = _outermost_graph()
-    key = collectives_in(graph) + 1
+    place = collectives_in(graph)
+    key = zlib.crc32(f"{place} {what} {tensor.dtype.name} {tensor.shape}".encode()) >> 1
     graph.add_to_collection(_KEYS, key)
     return key
 

@@ -16,10 +16,19 @@ class AllReduce(modes.OneProcess):
 
     Args:
       config: `graphtrain.RunConfig`.
+
+    Raises:
+      UsageError: the config asks for several steps in a run.
     """
 
     def __init__(self, config):
         super().__init__(config)
+        if config.steps_per_run != 1:
+            raise UsageError(
+                f"steps_per_run={config.steps_per_run!r} cannot be had with "
+                "distribution='all_reduce': the hooks of each worker end its runs at steps of "
+                "their own, and the workers would wait for each other. Leave it at 1."
+            )
         self.is_chief = config.is_chief
         self._job, self._task = config.task_type, config.task_id
         tasks = _workers(config)
@@ -80,6 +89,12 @@ class AllReduce(modes.OneProcess):
         """Waits for the other workers."""
         others = self._group.other_addresses
         peers.wait(others, timeout_secs=self._config.start_timeout_secs)
+
+    def why_empty(self):
+        """Returns whose input it is that has ended before the first step."""
+        if agreement.of_default_graph().had_batch_left:
+            return "that of another worker, whose log tells which shard it reads"
+        return super().why_empty()
 
 
 def _workers(config):

@@ -45,8 +45,8 @@ class OneProcess:
       master: str, the address of the server that sessions are made on; "" for an own session.
 
     Example:
-      >>> OneProcess(graphtrain.RunConfig()).input_context()
-      tf.distribute.InputContext(input pipeline id 0, total: 1)
+      >>> OneProcess(graphtrain.RunConfig()).input_context().num_input_pipelines
+      1
     """
 
     is_chief = True
@@ -116,6 +116,14 @@ class OneProcess:
         Args:
           session: the open `MonitoredSession`.
         """
+
+    def why_empty(self):
+        """Returns whose input it is that has ended before the first step."""
+        config = self._config
+        return (
+            f"that of worker {config.global_id_in_cluster} of {config.num_worker_replicas}: if "
+            "each worker reads a shard of the data, there must be a file, or a batch, for each"
+        )
 
     def end(self):
         """Called when the session is closed, or if there was nothing to train."""

@@ -11,6 +11,7 @@ from graphtrain.errors import UsageError
 from graphtrain.estimator import end_of_training, time_report, update_ops
 from graphtrain.estimator import spec as specs
 from graphtrain.hooks.log_values import LogValuesHook
+from graphtrain.optimize import over_workers
 from graphtrain.session import checkpoints, graph_times, loop, monitored, signals
 from graphtrain.session.saver_hook import SaverHook
 
@@ -63,8 +64,8 @@ def train(
     watch, before = model.watch, dict(model.watch.secs)
     with tf.Graph().as_default(), mode.building():
         with watch.timing("start"):
-            spec, train_step, times = _build(model, mode, input_fn)
-            session = _session(model, mode, spec, hooks, listeners)
+            spec, loss, train_step, times = _build(model, mode, input_fn)
+            session = _session(model, mode, spec, loss, hooks, listeners)
         with session:
             with watch.timing("steps"):
                 on_session(session)
@@ -78,14 +79,15 @@ def train(
                 )
             in_graph = {} if times is None else session.run_without_hooks(times.secs)
             mode.after_loop(session)
+        whose_input = mode.why_empty()
     _end(model, mode, result)
     result = dataclasses.replace(result, secs=time_report.spent(watch, before, in_graph))
-    _report(result, model.config)
+    _report(result, whose_input)
     return result
 
 
 def _build(model, mode, input_fn):
-    """Builds the graph of the training; returns its spec, step and times (or None)."""
+    """Builds the graph of the training; returns its spec, loss, step and times (or None)."""
     model.start_graph()
     features, labels = model.call_input_fn(
         input_fn, specs.ModeKeys.TRAIN, input_context=mode.input_context()
@@ -95,7 +97,9 @@ def _build(model, mode, input_fn):
     model.warm_start.apply(model.model_dir)
     train_op = update_ops.with_update_ops(mode.train_op(spec.train_op))
     update_ops.warn_of_averages_that_stand_still(train_op)
-    _summarize_loss(spec.loss)
+    train_op = update_ops.with_averages_over_workers(train_op)
+    loss = over_workers.loss_over_workers(spec.loss)
+    _summarize_loss(loss)
     times = None
     if model.config.report_time:
         times = graph_times.GraphTimes(tf1.get_default_graph())
@@ -103,9 +107,9 @@ def _build(model, mode, input_fn):
     several_steps = model.config.steps_per_run != 1
     with mode.on_this_process():
         train_step = loop.prepare(
-            train_op, spec.loss, several_steps=several_steps, safety=model.config.safety
+            train_op, loss, several_steps=several_steps, safety=model.config.safety
         )
-    return spec, train_step, times
+    return spec, loss, train_step, times
 
 
 def _checked_limits(steps, max_steps):
@@ -153,7 +157,7 @@ def _tag(scalar_summary):
     return None if tag is None else tag.item()
 
 
-def _session(model, mode, spec, hooks, listeners):
+def _session(model, mode, spec, loss, hooks, listeners):
     """Opens the session with our default hooks, each only where the user has none like it."""
     config = model.config
     checkpoints.use_own_saver(
@@ -166,7 +170,7 @@ def _session(model, mode, spec, hooks, listeners):
     log_steps = config.log_step_count_steps
     default_hooks = []
     if log_steps:
-        default_hooks.append(LogValuesHook({"loss": spec.loss}, every_steps=log_steps))
+        default_hooks.append(LogValuesHook({"loss": loss}, every_steps=log_steps))
     counts_steps = any(isinstance(hook, tf1.train.StepCounterHook) for hook in users_hooks)
     chief_hooks = []
     if mode.initializes:
@@ -219,12 +223,10 @@ def _saver_hooks(model, scaffold, users_hooks, listeners):
     return []
 
 
-def _report(result, config):
+def _report(result, whose_input):
     if result.loss is None and result.reason == loop.END_OF_DATA:
         raise UsageError(
-            "The input ended before the first training step: it is empty. This is worker "
-            f"{config.global_id_in_cluster} of {config.num_worker_replicas}: if each worker reads "
-            "a shard of the data, there must be a file, or a batch, for each."
+            f"The input ended before the first training step. The empty input is {whose_input}."
         )
     tf1.logging.info(
         "training ended at step %d (%s), last loss %s",

@@ -2,7 +2,8 @@
 
 import tensorflow as tf
 
-from graphtrain.optimize import graph_walk
+from graphtrain.distribute import all_reduce
+from graphtrain.optimize import graph_walk, wrapper
 
 tf1 = tf.compat.v1
 
@@ -34,6 +35,42 @@ def with_update_ops(train_op):
     updates = tf1.get_collection(tf1.GraphKeys.UPDATE_OPS)
     missing = [update for update in updates if _op(update).name not in awaited]
     return tf.group(train_op, *missing) if missing else train_op
+
+
+def with_averages_over_workers(train_op):
+    """Returns `train_op`, after which what the update ops wrote is the mean over the workers.
+
+    Each worker of a synchronous training sees batches of its own, so its averages would be others
+    than the chief's, which are saved. In a graph that trains alone nothing is added.
+
+    Args:
+      train_op: op or tensor of the default graph, joined by the update ops.
+
+    Returns:
+      An op or tensor.
+
+    Example:
+      >>> train_op = tf.no_op()
+      >>> with_averages_over_workers(train_op) is train_op
+      True
+    """
+    group = all_reduce.of_default_graph()
+    updates = [_op(update) for update in tf1.get_collection(tf1.GraphKeys.UPDATE_OPS)]
+    if group is None or not updates:
+        return train_op
+    written = set().union(*(_written_by(update) for update in updates))
+    averages = [
+        variable
+        for variable in tf1.global_variables()
+        if variable.op.name in written
+        and variable.dtype.is_floating
+        and variable not in tf1.trainable_variables()
+    ]
+    with tf.control_dependencies([_op(train_op)]):
+        means = group.means([wrapper.read_now(variable) for variable in averages])
+        return tf.group(
+            *(tf1.assign(variable, mean) for variable, mean in zip(averages, means, strict=True))
+        )
 
 
 def warn_of_averages_that_stand_still(train_op):

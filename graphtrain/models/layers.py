@@ -15,6 +15,7 @@ import zlib
 import tensorflow as tf
 
 from graphtrain import checks
+from graphtrain.distribute import all_reduce
 from graphtrain.errors import UsageError
 
 tf1 = tf.compat.v1
@@ -190,7 +191,7 @@ def batch_norm(inputs, *, training, momentum=0.99, fused=True, name=None):
 def dropout(inputs, *, rate, training, seed=None, name=None):
     """Sets a random part of the inputs to zero in training, and scales up the rest.
 
-    The mask is drawn from (seed, layer's name, global step), and from nothing that a
+    The mask is drawn from (seed, layer's name, global step, worker), and from nothing that a
     restart forgets: each evaluation within a step has the same mask, a resumed run has the
     masks of an unbroken one, and two layers have different masks.
 
@@ -224,6 +225,10 @@ def dropout(inputs, *, rate, training, seed=None, name=None):
             return tf.identity(inputs)
         if seed is None:
             seed = tf1.get_default_graph().seed or 0
+        group = all_reduce.of_default_graph()
+        if group is not None and not group.is_chief:
+            # The workers' examples are others, so are their masks.
+            seed = f"{seed}:{group.index}"
         draw = tf.random.stateless_uniform(
             tf.shape(inputs), [_salted(seed, scope.name), tf.cast(_global_step(), tf.int64)]
         )

@@ -7,6 +7,7 @@ import tensorflow as tf
 from graphtrain import checks
 from graphtrain.errors import UsageError
 from graphtrain.optimize import optimizers, schedules
+from graphtrain.optimize.all_reduce_optimizer import AllReduceOptimizer
 from graphtrain.optimize.line_search import LineSearchOptimizer
 from graphtrain.optimize.rate_scale import learning_rate_scale
 from graphtrain.optimize.rate_step import learning_rate_step
@@ -125,6 +126,8 @@ def make_train_op(loss, settings):
             min_scale=tf.minimum(settings.min_learning_rate / learning_rate, 1.0),
             on_failure=settings.on_failure,
         )
+    else:
+        optimizer = AllReduceOptimizer(optimizer)
     with tf1.control_dependencies(tf1.get_collection(tf1.GraphKeys.UPDATE_OPS)):
         train_op = optimizer.minimize(loss, global_step=global_step)
     if settings.train_step == "line_search":

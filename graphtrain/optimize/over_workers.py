@@ -32,8 +32,8 @@ class _Pair(typing.NamedTuple):
 def gradients_over_workers(grads_and_vars, loss=None):
     """Returns the (gradient, variable) pairs with the means of the gradients over the workers.
 
-    Gradients that are such means already, clipped since perhaps, stay as they are. A sparse
-    gradient (`IndexedSlices`) becomes a dense one.
+    Gradients that are such means already, clipped since perhaps, stay as they are. Of a sparse
+    gradient (`IndexedSlices`) only the rows are sent that a worker has.
 
     Args:
       grads_and_vars: list of (gradient or None, variable).
@@ -44,21 +44,23 @@ def gradients_over_workers(grads_and_vars, loss=None):
     gradients = [gradient for gradient, _ in grads_and_vars if gradient is not None]
     if group is None or not gradients or _are_means(gradients):
         return grads_and_vars
-    own = [_dense(gradient, variable) for gradient, variable in grads_and_vars]
-    own = [gradient for gradient in own if gradient is not None]
+    dense = [gradient for gradient in gradients if not _is_sparse(gradient)]
+    sparse = [gradient for gradient in gradients if _is_sparse(gradient)]
+    graph = tf1.get_default_graph()
     with tf.name_scope("over_workers"):
         with tf.control_dependencies([agreement.of_default_graph().go_on]):
-            means = iter(group.means(own if loss is None else [loss, *own]))
-        graph = tf1.get_default_graph()
+            means = iter(group.means(dense if loss is None else [loss, *dense]))
+            rows = iter(group.means_of_rows(sparse))
         if loss is not None:
             graph.add_to_collection(_LOSSES, _Pair(loss, next(means)))
-        pairs = [
-            (None if gradient is None else next(means), variable)
-            for gradient, variable in grads_and_vars
-        ]
+    pairs = [
+        (gradient if gradient is None else next(rows if _is_sparse(gradient) else means), variable)
+        for gradient, variable in grads_and_vars
+    ]
     for gradient, _ in pairs:
-        if gradient is not None:
-            graph.add_to_collection(_GRADIENTS, gradient)
+        for tensor in tf.nest.flatten(gradient, expand_composites=True):
+            if tensor is not None:
+                graph.add_to_collection(_GRADIENTS, tensor)
     return pairs
 
 
@@ -97,18 +99,15 @@ def averages_gradients(graph):
     return bool(graph.get_collection(_GRADIENTS))
 
 
-def _dense(gradient, variable):
-    if isinstance(gradient, tf.IndexedSlices):
-        rows = tf.shape(variable)[0]
-        return tf.math.unsorted_segment_sum(gradient.values, gradient.indices, rows)
-    return gradient
+def _is_sparse(gradient):
+    return isinstance(gradient, tf.IndexedSlices)
 
 
 def _are_means(gradients):
     means = {tensor.op.name for tensor in tf1.get_default_graph().get_collection(_GRADIENTS)}
     if not means:
         return False
-    parts = tf.nest.flatten(gradients, expand_composites=True)
+    parts = [gradient.values if _is_sparse(gradient) else gradient for gradient in gradients]
     return all(_comes_from(part.op, means) for part in parts)
 
 

@@ -2,6 +2,8 @@
 
 import tensorflow as tf
 
+from graphtrain.session_values import session_value
+
 tf1 = tf.compat.v1
 
 _MESSAGE = "graphtrain: the loss of this step is nan"
@@ -27,9 +29,7 @@ class LossWatch:
     """
 
     def __init__(self, loss, *, fails=True):
-        name = tf1.get_default_graph().unique_name("last_loss", mark_as_used=False)
-        # It needs no initializer, and no checkpoint holds it.
-        memory = tf.raw_ops.VarHandleOp(dtype=loss.dtype, shape=[], shared_name=name, name=name)
+        memory = session_value("last_loss", loss.dtype)
         remembered = tf.raw_ops.AssignVariableOp(resource=memory, value=loss)
         self.op = tf.group(remembered, _check(loss)) if fails else remembered
         with tf1.control_dependencies(None):

@@ -2,6 +2,7 @@
 
 import tensorflow as tf
 
+from graphtrain import session_values
 from graphtrain.errors import UsageError
 from graphtrain.optimize import rate_scale
 from graphtrain.session import (
@@ -109,6 +110,7 @@ class RestoringSessionCreator(tf1.train.SessionCreator):
         session = tf1.train.ChiefSessionCreator(
             scaffold, self._master, self._config, checkpoint_filename_with_path=path
         ).create_session()
+        session_values.forget(session)
         inputs.initialize(session)
         if self._checkpoint_dir:
             self._change_what_was_saved(session, path)

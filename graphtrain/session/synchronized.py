@@ -10,7 +10,7 @@ tf1 = tf.compat.v1
 
 # TensorFlow's collectives send these; others are sent as one of them.
 _SENT_AS = {tf.bfloat16: tf.float32, tf.float16: tf.float32, tf.bool: tf.int32}
-_SENT_AS |= {dtype: tf.int32 for dtype in (tf.int8, tf.int16, tf.uint8, tf.uint16)}
+_SENT_AS |= dict.fromkeys((tf.int8, tf.int16, tf.uint8, tf.uint16), tf.int32)
 _SENT = (tf.float32, tf.float64, tf.int32, tf.int64)
 
 

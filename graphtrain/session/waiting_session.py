@@ -4,6 +4,7 @@ import time
 
 import tensorflow as tf
 
+from graphtrain import session_values
 from graphtrain.errors import UsageError
 from graphtrain.session import inputs, signals
 from graphtrain.session.recovery import Recoveries
@@ -44,6 +45,7 @@ class WaitingSessionCreator(tf1.train.SessionCreator):
         """
         self.recoveries.begin_session()
         session = self._ready_session()
+        session_values.forget(session)
         inputs.initialize(session)
         self.recoveries.watch(session)
         global_step = tf1.train.get_global_step()

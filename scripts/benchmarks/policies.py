@@ -64,16 +64,12 @@ UNTUNED = {
     "sgd_armijo": lambda steps: _sgd(),
     "sgd_grow": lambda steps: _sgd(first_scale=_per_epoch(steps)),
     "sgd_grow_cubic": lambda steps: _sgd(first_scale=_per_epoch(steps), interpolation="cubic"),
-    "sgd_grow_adaptive": lambda steps: _sgd(
-        first_scale=_per_epoch(steps), search_every="adaptive"
-    ),
+    "sgd_grow_adaptive": lambda steps: _sgd(first_scale=_per_epoch(steps), search_every="adaptive"),
     "sgd_ponos": lambda steps: _sgd(condition="nonmonotone", first_scale="polyak", shrink=0.5),
     "momentum_grow": lambda steps: _momentum(first_scale=_per_epoch(steps), on_ascent="restore"),
     "adam_grow": lambda steps: _adam(first_scale="grow"),
     "adam_grow_adaptive": lambda steps: _adam(first_scale="grow", search_every="adaptive"),
-    "adam_grow_slowly": lambda steps: _adam(
-        first_scale=_per_epoch(steps), search_every="adaptive"
-    ),
+    "adam_grow_slowly": lambda steps: _adam(first_scale=_per_epoch(steps), search_every="adaptive"),
 }
 
 POLICIES = (*TUNED, *UNTUNED)

@@ -297,7 +297,7 @@ def test_a_second_global_step_is_named(tmp_path):
 
 
 def test_an_empty_input_is_an_error_that_names_the_shard(tmp_path):
-    message = "ended before the first training step: it is empty. This is worker 0 of 1"
+    message = "before the first training step. The empty input is that of worker 0 of 1"
     with pytest.raises(graphtrain.UsageError, match=message):
         tiny.halving(tmp_path).train(tiny.ones(batches=0), max_steps=9)
 
