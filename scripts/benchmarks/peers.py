@@ -18,7 +18,8 @@ from graphtrain.errors import UsageError
 flags.disclaim_key_flags()
 
 _RATE = 0.01
-_PROCESSES = 3
+_PROCESSES = 5
+OLD_ESTIMATOR_STEPS = {"softmax": 4000, "mlp": 4000, "cnn": 300}
 _TARGETS = {("article", 1): 3.0, ("article", 100): 4.0}
 
 
@@ -93,17 +94,21 @@ def _measure(model, batch_size, repeats, steps, estimator_python):
 
 
 def _add_old_estimator(seconds, python, model, batch_size, our_run, steps):
-    """Times tf.estimator in a process of its own, a run of ours before each, as often as there."""
+    """Times tf.estimator in a process of its own, ours before and after it, as often as there."""
     sample = pathlib.Path(datasets.__file__).parent / "mnist_sample.npz"
     script = pathlib.Path(__file__).parent / "old_estimator.py"
-    count = 200 if model == "cnn" else 2000
-    command = [python, str(script), model, str(batch_size), str(count), str(sample)]
-    theirs = np.empty(_PROCESSES)
-    ours = np.empty(_PROCESSES)
-    for turn in range(_PROCESSES):
+    runs = max(1, OLD_ESTIMATOR_STEPS[model] // steps)
+    command = [python, str(script), model, str(batch_size), str(runs * steps), str(sample)]
+
+    def ours():
         began = time.perf_counter()
-        our_run()
-        ours[turn] = time.perf_counter() - began
+        for _ in range(runs):
+            our_run()
+        return (time.perf_counter() - began) / runs
+
+    theirs = []
+    own = [ours()]
+    for _ in range(_PROCESSES):
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         if done.returncode:
             lines = done.stderr.strip().splitlines()
@@ -111,9 +116,11 @@ def _add_old_estimator(seconds, python, model, batch_size, our_run, steps):
                 f"estimator_python={python!r} cannot be used: it ended with {lines[-1:]}; give the "
                 "interpreter of an environment that has TensorFlow 2.15"
             )
-        theirs[turn] = steps * float(done.stdout.rpartition(":")[2])
+        theirs.append(steps * float(done.stdout.rpartition(":")[2]))
+        own.append(ours())
+    beside = (np.array(own[1:]) + own[:-1]) / 2
     # As a time within each of the turns that the others were timed in.
-    seconds["tf.estimator"] = seconds[1] * np.median(theirs / ours)
+    seconds["tf.estimator"] = seconds[1] * np.median(theirs / beside)
 
 
 def _dataset(batch_size):
