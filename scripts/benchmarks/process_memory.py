@@ -3,7 +3,6 @@
 import contextlib
 import json
 import os
-import pathlib
 import resource
 import subprocess
 import sys
@@ -15,7 +14,6 @@ from benchmarks import report, small_models, timing
 STEPS = 200
 _AT_MOST = 1.05
 LOOPS = {"bare": None, "steps_per_run=1": 1, "steps_per_run=100": 100}
-_GREATEST, _AT_THE_END = "greatest size", "size at the end"
 
 
 def measure(*, batch_size, repeats, model="cnn", steps=STEPS, loops=tuple(LOOPS)):
@@ -36,26 +34,23 @@ def measure(*, batch_size, repeats, model="cnn", steps=STEPS, loops=tuple(LOOPS)
         name: lambda name=name: _in_a_process({**settings, "steps_per_run": LOOPS[name]})
         for name in loops
     }
-    measured = timing.in_turn(measures, repeats=repeats, warm_up_calls=0)
-    figures = []
-    for column, what in enumerate((_GREATEST, _AT_THE_END)):
-        sizes = {name: values[:, column] for name, values in measured.items()}
-        for name, values in sizes.items():
+    sizes = timing.in_turn(measures, repeats=repeats, warm_up_calls=0)
+    figures = [
+        report.Figure(
+            f"{model}, {name}: greatest size", "MB", float(np.median(values)), values.min()
+        )
+        for name, values in sizes.items()
+    ]
+    for name in loops:
+        if name != "bare":
             figures.append(
-                report.Figure(
-                    f"{model}, {name}: {what}", "MB", float(np.median(values)), values.min()
+                report.ratio(
+                    f"{model}, {name} / bare: greatest size",
+                    sizes,
+                    lambda t, name=name: t[name] / t["bare"],
+                    at_most=_AT_MOST,
                 )
             )
-        for name in loops:
-            if name != "bare":
-                figures.append(
-                    report.ratio(
-                        f"{model}, {name} / bare: {what}",
-                        sizes,
-                        lambda t, name=name: t[name] / t["bare"],
-                        at_most=_AT_MOST,
-                    )
-                )
     return figures
 
 
@@ -71,7 +66,7 @@ def _in_a_process(settings):
 
 
 def _trained(*, model, batch_size, steps, steps_per_run):
-    """Trains in this process; returns its greatest size and its size now, in MB."""
+    """Trains in this process; returns its greatest size, in MB."""
     arguments = {"batch_size": batch_size, "searched": False}
     with small_models.quiet_log(), contextlib.ExitStack() as stack:
         if steps_per_run is None:
@@ -79,9 +74,7 @@ def _trained(*, model, batch_size, steps, steps_per_run):
         else:
             run = small_models.our_loop(stack, model, steps_per_run=steps_per_run, **arguments)
         run(steps)
-        pages = int(pathlib.Path("/proc/self/statm").read_text().split()[1])
-        greatest = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-        return greatest * 1024 / 1e6, pages * resource.getpagesize() / 1e6
+        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 / 1e6
 
 
 if __name__ == "__main__":
