@@ -7,6 +7,8 @@ import argparse
 import signal
 import sys
 
+import _quiet  # noqa: F401
+
 from graphtrain.distribute.local_cluster import LocalProcesses, tf_configs
 from graphtrain.errors import UsageError
 
@@ -37,9 +39,13 @@ def main(argv):
         grace_secs=values.grace_secs,
         keep_going=values.keep_going,
     )
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, lambda number, _: processes.send(number))
-    return processes.run()
+    numbers = (signal.SIGINT, signal.SIGTERM)
+    before = [signal.signal(number, lambda number, _: processes.send(number)) for number in numbers]
+    try:
+        return processes.run()
+    finally:
+        for number, handler in zip(numbers, before, strict=True):
+            signal.signal(number, handler)
 
 
 def _split(argv):

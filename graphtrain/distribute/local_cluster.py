@@ -115,7 +115,7 @@ class LocalProcesses:
                 time.sleep(_POLL_SECS)
         finally:
             for process in self._running.values():
-                process.kill()
+                _signal_group(process, signal.SIGKILL)
                 process.wait()
             for reader in self._readers:
                 reader.join()
@@ -128,7 +128,7 @@ class LocalProcesses:
           number: int, such as `signal.SIGTERM`.
         """
         for process in list(self._running.values()):
-            process.send_signal(number)
+            _signal_group(process, number)
         if number in (signal.SIGINT, signal.SIGTERM) and self._kill_at is None:
             self._kill_at = time.monotonic() + self._grace_secs
 
@@ -167,7 +167,7 @@ class LocalProcesses:
         if self._kill_at is not None and time.monotonic() >= self._kill_at:
             for name, process in self._running.items():
                 self._write(f"[{name}] did not end within {self._grace_secs:g} seconds: killed")
-                process.kill()
+                _signal_group(process, signal.SIGKILL)
             self._kill_at = float("inf")
 
     def _note_failure(self, name, code):
@@ -177,3 +177,9 @@ class LocalProcesses:
         if self._running and not self._keep_going and not is_ending:
             self._write(f"ending the others: {', '.join(self._running)}")
             self.send(signal.SIGTERM)
+
+
+def _signal_group(process, number):
+    """Sends a signal to a process and to those that it has started, as a terminal does."""
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(process.pid, number)

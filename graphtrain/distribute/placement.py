@@ -21,8 +21,8 @@ class BalancedByBytes:
     Example:
       >>> choose = BalancedByBytes(2)
       >>> with tf1.device(tf1.train.replica_device_setter(ps_tasks=2, ps_strategy=choose)):
-      ...     sizes = [tf1.get_variable(f"v{n}", [n]) for n in (3, 2, 1, 1)]
-      >>> [variable.device for variable in sizes]
+      ...     sized = [tf1.get_variable(f"v{n}", [size]) for n, size in enumerate([3, 2, 1, 1])]
+      >>> [variable.device for variable in sized]
       ['/job:ps/task:0', '/job:ps/task:1', '/job:ps/task:1', '/job:ps/task:0']
     """
 
