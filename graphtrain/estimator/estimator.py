@@ -95,7 +95,7 @@ class Estimator:
 
     @property
     def last_train_result(self):
-        """How the last call of `train` ended; None before the first.
+        """How the last call of `train` ended; None before the first, and in a parameter server.
 
         A `TrainResult` with `global_step`, `loss` (None if no step was made), `reason`:
         "max_steps", "end_of_data" or "stop_requested", and `stop_reason`: what `request_stop`
@@ -120,8 +120,9 @@ class Estimator:
 
         Args:
           input_fn: callable that returns a Dataset of (features, labels), or such tensors, or
-            features alone. It is given those of `mode`, `params` and `config` that it has
-            arguments for.
+            features alone. It is given those of `mode`, `params`, `config` and `input_context`
+            that it has arguments for; the last is a `tf.distribute.InputContext`, which says what
+            part of the data this process is to read if there are several.
           hooks: iterable of session hooks.
           steps: int >= 1, how many steps to make; twice `train(steps=10)` makes 20.
           max_steps: int >= 1, the global step to train up to; twice `train(max_steps=10)` makes
@@ -132,8 +133,11 @@ class Estimator:
           The estimator; `last_train_result` tells how the training ended.
 
         Raises:
-          UsageError: steps and max_steps are both given, a value makes no sense, or a run of
-            the train_op does not raise the global step by exactly 1.
+          UsageError: steps and max_steps are both given, a value makes no sense, a run of
+            the train_op does not raise the global step by exactly 1, or other processes of the
+            cluster do not answer.
+          graphtrain.session.signals.Interrupted: a signal came while it waited for others, before
+            there was anything to save.
         """
         try:
             self._last_train_result = training.train(
