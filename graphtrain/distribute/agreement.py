@@ -15,8 +15,12 @@ from graphtrain.session_values import session_value
 tf1 = tf.compat.v1
 
 _AGREEMENTS = "graphtrain_agreements"
-_STOPPED = "graphtrain: a worker wants to stop"
-_ENDED = "graphtrain: a worker has no batch left"
+STOPPED, INTERRUPTED, AT_END_OF_DATA = "stopped", "interrupted", "at_end_of_data"
+_MESSAGES = {
+    INTERRUPTED: "graphtrain: a signal has asked a worker to end",
+    STOPPED: "graphtrain: a worker wants to stop",
+    AT_END_OF_DATA: "graphtrain: a worker has no batch left",
+}
 _COUNTING_SECS = 5
 
 
@@ -24,13 +28,12 @@ class StoppedTogetherError(tf.errors.OutOfRangeError):
     """The workers ended together, before a step.
 
     Args:
-      message: str, why.
-      at_end_of_data: bool, whether the input of one of them has ended; else one wanted to stop.
+      why: one of `STOPPED`, `INTERRUPTED` and `AT_END_OF_DATA`.
     """
 
-    def __init__(self, message, *, at_end_of_data):
-        super().__init__(None, None, message)
-        self.at_end_of_data = at_end_of_data
+    def __init__(self, why):
+        super().__init__(None, None, _MESSAGES[why])
+        self.why = why
 
 
 def of_default_graph():
@@ -66,9 +69,15 @@ class Agreement:
         self.had_batch_left = False
         with tf.name_scope("agreement") as scope:
             self.name = scope
-            self._wish = _Flag("wants_to_stop")
-            wishes = group.sum(tf.cast(self._wish.value, tf.int32))
-            self.go_on = tf.debugging.Assert(tf.equal(wishes, 0), [_STOPPED])
+            self._wishes = {why: _Flag(why) for why in (INTERRUPTED, STOPPED)}
+            own = [tf.cast(wish.value, tf.int32) for wish in self._wishes.values()]
+            everyones = tf.unstack(group.sum(tf.stack(own)), num=len(own))
+            checks = []
+            for why, wishes in zip(self._wishes, everyones, strict=True):
+                # One after the other: a signal is told of first.
+                with tf.control_dependencies(checks):
+                    checks = [tf.debugging.Assert(tf.equal(wishes, 0), [_MESSAGES[why]])]
+            self.go_on = checks[0]
 
     def next_batch(self, iterator):
         """Returns the next element of an iterator, if every worker has one.
@@ -83,19 +92,20 @@ class Agreement:
                 missing = self.group.sum(tf.cast(~has_batch, tf.int32))
             had_batch = _Flag("had_batch")
             with tf.control_dependencies([had_batch.set_to(has_batch)]):
-                all_have = tf.debugging.Assert(tf.equal(missing, 0), [_ENDED])
+                all_have = tf.debugging.Assert(tf.equal(missing, 0), [_MESSAGES[AT_END_OF_DATA]])
             one_more = iterator.get_next_as_optional().has_value()
             self._inputs.append((had_batch, one_more))
             with tf.control_dependencies([all_have]):
                 return batch.get_value()
 
-    def wish_to_stop(self, session):
+    def wish_to_stop(self, session, *, interrupted):
         """Makes all workers stop before the next step.
 
         Args:
           session: `tf.compat.v1.Session`.
+          interrupted: bool, whether a signal is the cause, so that the training is not at its end.
         """
-        session.run(self._wish.set)
+        session.run(self._wishes[INTERRUPTED if interrupted else STOPPED].set)
 
     def skip_ahead(self, session, steps):
         """Takes the input of so many steps and drops it.
@@ -115,10 +125,8 @@ class Agreement:
         """
         if not isinstance(error, tf.errors.InvalidArgumentError):
             return None
-        for text, at_end in ((_STOPPED, False), (_ENDED, True)):
-            if text in error.message:
-                return StoppedTogetherError(text, at_end_of_data=at_end)
-        return None
+        found = [why for why, message in _MESSAGES.items() if message in error.message]
+        return StoppedTogetherError(found[0]) if found else None
 
     def report_surplus(self, session, *, clock=time.monotonic):
         """Logs how many batches this worker has left, once the input of another has ended.

@@ -15,7 +15,7 @@ from graphtrain import checks
 tf1 = tf.compat.v1
 
 _GROUPS = "graphtrain_worker_groups"
-_KEYS = "graphtrain_collective_keys"
+_KEYS, _SUMS = "graphtrain_collective_keys", "graphtrain_sums_over_workers"
 _GROUP_KEY = 1
 # Copying a small tensor next to others is cheaper than a collective of its own; a large one not.
 PACKED_BYTES = 4_000_000
@@ -148,11 +148,13 @@ class WorkerGroup:
         return tf.raw_ops.CollectiveBcastRecv(T=tensor.dtype, shape=tensor.shape, **common)
 
     def _reduce(self, tensor, final_op, *, merge_op="Add"):
+        key = _next_key(f"{merge_op} {final_op}", tensor)
+        _outermost_graph().add_to_collection(_SUMS, key)
         return tf.raw_ops.CollectiveReduce(
             input=tensor,
             group_size=self.count,
             group_key=_GROUP_KEY,
-            instance_key=_next_key(f"{merge_op} {final_op}", tensor),
+            instance_key=key,
             merge_op=merge_op,
             final_op=final_op,
             subdiv_offsets=[0],
@@ -184,13 +186,13 @@ def of_default_graph():
     return groups[-1] if groups else None
 
 
-def collectives_in(graph):
-    """Returns how many sums and broadcasts a graph has, those in the bodies of loops included.
+def sums_in(graph):
+    """Returns how many sums over the workers a graph has, those in the bodies of loops included.
 
     Args:
       graph: `tf.Graph`.
     """
-    return len(graph.get_collection(_KEYS))
+    return len(graph.get_collection(_SUMS))
 
 
 def _outermost_graph():
@@ -206,7 +208,7 @@ def _next_key(what, tensor):
     another number in another graph if it stands for something else there.
     """
     graph = _outermost_graph()
-    place = collectives_in(graph)
+    place = len(graph.get_collection(_KEYS))
     key = zlib.crc32(f"{place} {what} {tensor.dtype.name} {tensor.shape}".encode()) >> 1
     graph.add_to_collection(_KEYS, key)
     return key

@@ -5,7 +5,7 @@ import os
 
 import tensorflow as tf
 
-from graphtrain.distribute.agreement import StoppedTogetherError
+from graphtrain.distribute.agreement import AT_END_OF_DATA, INTERRUPTED, StoppedTogetherError
 from graphtrain.errors import UsageError
 from graphtrain.session import hook_calls, inputs, recovery, signals
 from graphtrain.session.saver_hook import SaverHook
@@ -96,12 +96,17 @@ class MonitoredSession(tf1.train.MonitoredSession):
             raise
 
     def _stop_together(self, error):
-        if error.at_end_of_data:
+        if error.why == AT_END_OF_DATA:
             self._agreement.report_surplus(self._tf_sess())
             return
         self._stopped_together = True
         if self._stop_reason is None:
-            self.request_stop("another worker stopped")
+            is_interrupted = error.why == INTERRUPTED
+            if is_interrupted:
+                signals.stop_with_others()
+            self.request_stop(
+                "a signal to another worker" if is_interrupted else "another worker stopped"
+            )
 
     def run_step_fn(self, step_fn):
         """Calls `step_fn`; see `tf.compat.v1.train.MonitoredSession.run_step_fn`."""
@@ -196,7 +201,8 @@ class MonitoredSession(tf1.train.MonitoredSession):
         if self._agreement is None or self._stopped_together or self._is_over:
             return True
         # The others have to know: all stop before the next step.
-        self._agreement.wish_to_stop(self._tf_sess())
+        is_interrupted = signals.requested_stop() is not None
+        self._agreement.wish_to_stop(self._tf_sess(), interrupted=is_interrupted)
         return False
 
     def _rescue(self):
@@ -255,6 +261,8 @@ class MonitoredSession(tf1.train.MonitoredSession):
             )
             # TensorFlow takes the type alone for the end of the data.
             exception_type = RuntimeError
+        elif isinstance(exception, StoppedTogetherError):
+            exception_type = tf.errors.OutOfRangeError
         with self._closing():
             is_handled = super().__exit__(exception_type, exception, traceback)
         if isinstance(exception, RuntimeError):

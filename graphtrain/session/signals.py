@@ -88,6 +88,15 @@ def requested_stop():
     return None if listener is None else listener.received
 
 
+def stop_with_others():
+    """Takes note that another process of the training was sent a signal to end.
+
+    So this one ends as if it had been sent to it: the training is not at its end.
+    """
+    if _listener.get() is not None and _listener.get().received is None:
+        _listener.get().received = "a signal to another worker"
+
+
 def raise_if_stop_is_requested(what):
     """Breaks off something that has nothing to save.
 

@@ -12,7 +12,9 @@ import tensorflow as tf
 
 import graphtrain
 from graphtrain import app
+from graphtrain.distribute import all_reduce, choose
 from graphtrain.models.layers import batch_norm
+from graphtrain.session import inputs
 
 tf1 = tf.compat.v1
 
@@ -37,6 +39,7 @@ DEFAULTS = {
     "stall_timeout_secs": 40,
     "start_timeout_secs": 40,
     "step_secs": 0,
+    "own_graph": False,
 }
 
 
@@ -140,12 +143,14 @@ def main(model_dir, scenarios):
     """Trains one scenario after the other; returns the exit code."""
     with graphtrain.saving_on_signals() as signals:
         for number, scenario in enumerate(scenarios):
-            train(os.path.join(model_dir, str(number)), types.SimpleNamespace(**scenario))
+            args = types.SimpleNamespace(**scenario)
+            config = config_of(os.path.join(model_dir, str(number)), args)
+            (train_own_graph if args.own_graph else train)(config, args)
     return signals.exit_code
 
 
-def train(model_dir, args):
-    config = graphtrain.RunConfig(
+def config_of(model_dir, args):
+    return graphtrain.RunConfig(
         model_dir,
         tf_random_seed=1,
         save_checkpoints_steps=args.save_steps,
@@ -154,6 +159,9 @@ def train(model_dir, args):
         log_step_count_steps=10,
         save_summary_steps=10,
     )
+
+
+def train(config, args):
     estimator = graphtrain.Estimator(model_fn, config=config, params=args)
     estimator.train(input_fn_of(args), max_steps=args.max_steps)
     result = estimator.last_train_result
@@ -163,6 +171,49 @@ def train(model_dir, args):
         reason=result.reason,
         stop_reason=result.stop_reason,
     )
+
+
+def train_own_graph(config, args):
+    """Trains without an Estimator, as docs/clusters.md tells."""
+    mode = choose.mode_of(config)
+    mode.start()
+    with tf.Graph().as_default(), mode.building():
+        tf1.set_random_seed(config.tf_random_seed)
+        tf1.train.create_global_step()
+        dataset = input_fn_of(args)(mode.input_context())
+        features, labels = inputs.features_and_labels(dataset)
+        spec = model_fn(features, labels, graphtrain.ModeKeys.TRAIN, args)
+        stops = StopsAt(args.max_steps)
+        with graphtrain.MonitoredTrainingSession(
+            master=mode.master,
+            config=mode.session_config(None),
+            checkpoint_dir=config.model_dir,
+            save_checkpoint_steps=args.save_steps,
+            hooks=[*spec.training_hooks, stops],
+            before_session=mode.before_session,
+        ) as session:
+            while not session.should_stop():
+                session.run(spec.train_op)
+    tell(step=stops.step, stop_reason=session.stop_reason)
+
+
+class StopsAt(tf1.train.SessionRunHook):
+    """Asks for a stop, on the chief alone: the others have to hear of it."""
+
+    def __init__(self, last_step):
+        self._left = last_step
+
+    def on_session(self, session):
+        self._session = session
+
+    def after_run(self, run_context, run_values):
+        self._left -= 1
+        group = all_reduce.of_default_graph()
+        if self._left == 0 and (group is None or group.is_chief):
+            self._session.request_stop("that was enough")
+
+    def end(self, session):
+        self.step = int(session.run(tf1.train.get_global_step()))
 
 
 if __name__ == "__main__":
