@@ -5,6 +5,7 @@ import os
 import _quiet  # noqa: F401
 from absl import flags
 from benchmarks import (
+    cluster,
     estimator,
     growth,
     learning,
@@ -33,6 +34,7 @@ SPEED = {
     "predict": prediction.measure,
     "start": start.measure,
     "memory": process_memory.measure,
+    "cluster": cluster.measure,
 }
 LEARNING = "learning"
 
