@@ -85,12 +85,11 @@ def _figures(count, found):
             figures.append(
                 _figure(f"{label}: sums over the workers", "a step", workers[0]["collectives"])
             )
-        # All workers' counts are of the same device, which carries what all of them send.
-        sent = np.mean([worker["bytes"] for worker in workers]) / WORKERS
-        # Each of N sends 2 (N - 1) / N of the gradient in a ring; to a ps it sends the gradient
-        # and is sent the weights.
-        least = 4 * count * (2 * (WORKERS - 1) / WORKERS if "ps" not in name else 2)
-        figures.append(_figure(f"{label}: bytes of a worker", "MB", sent / 1e6))
+        sent = float(np.mean([worker["bytes"] for worker in workers]))
+        # In a ring each of N workers sends 2 (N - 1) / N of the gradient, and the device carries
+        # what all send. With a ps a step is one worker's: the weights come, the gradient goes.
+        least = 4 * count * (2 if "ps" in name else 2 * (WORKERS - 1))
+        figures.append(_figure(f"{label}: bytes of a step", "MB", sent / 1e6))
         figures.append(_figure(f"{label}: bytes / least", "ratio", sent / least))
     return figures
 

@@ -25,6 +25,7 @@ class Meter(tf1.train.SessionRunHook):
     def before_run(self, run_context):
         """Starts the clock."""
         if len(self._secs) == WARM_UP_STEPS:
+            self._step = _global_step(run_context.session)
             self._bytes = loopback_bytes()
         self._began = time.perf_counter()
 
@@ -37,9 +38,14 @@ class Meter(tf1.train.SessionRunHook):
         timed = self._secs[WARM_UP_STEPS:]
         if not timed:
             return  # Another worker has made the steps before this one had begun.
-        sent = (loopback_bytes() - self._bytes) / len(timed)
+        sent = loopback_bytes() - self._bytes
+        sent /= _global_step(session) - self._step
         found = {"secs": timed, "bytes": sent, "collectives": self.collectives}
         print(f"FOUND {json.dumps(found)}", flush=True)
+
+
+def _global_step(session):
+    return int(session.run(tf1.train.get_global_step()))
 
 
 def loopback_bytes():
