@@ -22,8 +22,8 @@ from graphtrain.cluster_flags import (
 from graphtrain.errors import UsageError
 from graphtrain.estimator import RunConfig
 from graphtrain.optimize import optimizers, schedules
-from graphtrain.optimize.searched_step import ON_FAILURE
 from graphtrain.safety_flags import define_safety_flags, safety_from_flags  # noqa: F401
+from graphtrain.search_flags import SETTINGS, define_search_flags
 from graphtrain.session.session_config import session_config
 
 # The script that calls one of the functions owns the flags: its --helpshort shows them.
@@ -42,9 +42,7 @@ DEFAULT_LEARNING_RATES = {
 _PARAMS = (
     "optimizer",
     "train_step",
-    "shrink",
-    "min_learning_rate",
-    "on_failure",
+    *SETTINGS,
     "dropout_rate",
     "batch_norm_momentum",
     "seed",
@@ -141,16 +139,7 @@ def define_train_step_flags(flag_values=flags.FLAGS):
     group.real("learning_rate", None, f"the (first) learning rate; by default {rates}", above=0)
     group.choice("optimizer", "sgd", list(optimizers.NAMES), "how a step is taken")
     group.choice("train_step", "line_search", ["normal", "line_search"], "how long a step is")
-    group.real(
-        "shrink", 0.3, "line search: a rejected rate is tried again times this", above=0, below=1
-    )
-    group.real("min_learning_rate", 1e-6, "line search: the smallest rate tried", above=0)
-    group.choice(
-        "on_failure",
-        "restore",
-        list(ON_FAILURE),
-        "line search: if no rate lowers the loss, undo the step or keep the last trial",
-    )
+    define_search_flags(group)
     group.check_together(
         ["train_step", "optimizer", "learning_rate", "min_learning_rate"], _check_smallest_rate
     )

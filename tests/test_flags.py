@@ -74,6 +74,8 @@ BAD = [
     (["--batch_size=0.5"], "batch_size=0.5 cannot be used: give a whole number >= 1"),
     (["--save_checkpoints_secs=nan"], f"save_checkpoints_secs=nan cannot be used: {NUMBER}"),
     (["--dropout_rate=1"], "dropout_rate=1.0 cannot be used: give a finite number >= 0 and < 1"),
+    (["--search_every=0"], "search_every=0.0 cannot be used: give a whole number >= 1"),
+    (["--search_every=often"], "search_every='often' cannot be used: give a"),
     (["--shrink=1"], "shrink=1.0 cannot be used: give a finite number > 0 and < 1"),
     (["--model_dir="], "model_dir='' cannot be used: it is empty"),
     (["--model=rnn"], "flag --model=rnn: value should be one of <mlp|cnn>"),
@@ -168,6 +170,9 @@ def test_the_params_of_a_model():
     assert params == {
         "optimizer": "adam",
         "train_step": "line_search",
+        "condition": "decrease",
+        "first_scale": "constant",
+        "search_every": 1,
         "shrink": 0.5,
         "min_learning_rate": 1e-6,
         "on_failure": "restore",

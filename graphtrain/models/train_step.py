@@ -11,7 +11,7 @@ from graphtrain.optimize.all_reduce_optimizer import AllReduceOptimizer
 from graphtrain.optimize.line_search import LineSearchOptimizer
 from graphtrain.optimize.rate_scale import learning_rate_scale
 from graphtrain.optimize.rate_step import learning_rate_step
-from graphtrain.optimize.searched_step import ON_FAILURE
+from graphtrain.optimize.searched_step import ON_FAILURE, check_policies
 
 tf1 = tf.compat.v1
 
@@ -29,6 +29,9 @@ class TrainSettings:
         function of the global step tensor. It is given `graphtrain.learning_rate_step()`.
       train_step: "normal", or "line_search" to search along the optimizer's step for a
         scale at which the loss of the batch falls.
+      condition: which trial is good enough, as in `graphtrain.LineSearchOptimizer`.
+      first_scale: which scale is tried first, as there.
+      search_every: how often a step is searched, as there.
       shrink: the factor from one trial's scale to the next, in (0, 1).
       min_learning_rate: no trial goes below this rate, > 0.
       on_failure: "restore" undoes a step that no trial accepted, "keep_last" keeps the
@@ -47,6 +50,9 @@ class TrainSettings:
     optimizer_settings: dict = dataclasses.field(default_factory=dict)
     learning_rate: object = 0.1
     train_step: str = "normal"
+    condition: object = "decrease"
+    first_scale: object = "constant"
+    search_every: object = 1
     shrink: float = 0.3
     min_learning_rate: float = 1e-6
     on_failure: str = "restore"
@@ -57,6 +63,7 @@ class TrainSettings:
         if not callable(self.learning_rate):
             schedules.constant(self.learning_rate)
         checks.one_of("train_step", self.train_step, TRAIN_STEPS)
+        check_policies(self.condition, self.first_scale, self.search_every)
         checks.real("shrink", self.shrink, above=0, below=1)
         checks.real("min_learning_rate", self.min_learning_rate, above=0)
         checks.one_of("on_failure", self.on_failure, ON_FAILURE)
@@ -120,6 +127,9 @@ def make_train_op(loss, settings):
     if settings.train_step == "line_search":
         optimizer = LineSearchOptimizer(
             optimizer,
+            condition=settings.condition,
+            first_scale=settings.first_scale,
+            search_every=settings.search_every,
             shrink=settings.shrink,
             # The floor is a rate, so its scale grows as the rate decays; at 1 the first
             # trial is the only one.
@@ -136,6 +146,15 @@ def make_train_op(loss, settings):
 
 
 def _summarize_search(optimizer):
-    tf1.summary.scalar("line_search/trials", optimizer.trials)
-    tf1.summary.scalar("line_search/scale", optimizer.scale)
-    tf1.summary.scalar("line_search/rejected", tf.cast(~optimizer.accepted, tf.int32))
+    values = {
+        "trials": optimizer.trials,
+        "scale": optimizer.scale,
+        "rejected": tf.cast(~optimizer.accepted, tf.int32),
+    }
+    for name, value in values.items():
+        # `tf.compat.v1.summary.scalar` would give it another tag where a variable of the search
+        # has the name.
+        summary = tf.raw_ops.ScalarSummary(
+            tags=f"line_search/{name}", values=value, name=f"line_search_{name}"
+        )
+        tf1.add_to_collection(tf1.GraphKeys.SUMMARIES, summary)

@@ -46,10 +46,7 @@ class SearchSettings:
     self_test: bool
 
     def __post_init__(self):
-        condition = self.condition
-        if not isinstance(condition, Decrease | Armijo):
-            condition = CONDITIONS[checks.one_of("condition", condition, tuple(CONDITIONS))]
-        self._set("condition", condition)
+        self._set("condition", _condition(self.condition))
         NextScale(self.shrink, self.interpolation)
         self._set("first_scale", first_scale.with_shrink(self.first_scale, self.shrink))
         if not tf.is_tensor(self.min_scale):
@@ -83,6 +80,31 @@ class SearchSettings:
         for policy in (self.condition, self.first_scale, self.search_every):
             initial |= policy.initial_state()
         return initial
+
+
+def check_policies(condition, first, search_every):
+    """Refuses policies that `LineSearchOptimizer` would not take.
+
+    Args:
+      condition: its argument of this name.
+      first: its argument `first_scale`.
+      search_every: its argument of this name.
+
+    Raises:
+      UsageError: one of them cannot be used.
+
+    Example:
+      >>> check_policies("armijo", "grow", 10)
+    """
+    _condition(condition)
+    first_scale.with_shrink(first, first_scale.Polyak.shrink)
+    frequency.from_argument(search_every)
+
+
+def _condition(condition):
+    if isinstance(condition, Decrease | Armijo):
+        return condition
+    return CONDITIONS[checks.one_of("condition", condition, tuple(CONDITIONS))]
 
 
 class SearchedStep(typing.NamedTuple):

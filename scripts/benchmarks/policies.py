@@ -67,6 +67,7 @@ UNTUNED = {
     "sgd_grow_adaptive": lambda steps: _sgd(first_scale=_per_epoch(steps), search_every="adaptive"),
     "sgd_ponos": lambda steps: _sgd(condition="nonmonotone", first_scale="polyak", shrink=0.5),
     "momentum_grow": lambda steps: _momentum(first_scale=_per_epoch(steps), on_ascent="restore"),
+    "adam_guarded": lambda steps: _adam(condition="decrease", search_every=10),
     "adam_grow": lambda steps: _adam(first_scale="grow"),
     "adam_grow_adaptive": lambda steps: _adam(first_scale="grow", search_every="adaptive"),
     "adam_grow_slowly": lambda steps: _adam(first_scale=_per_epoch(steps), search_every="adaptive"),

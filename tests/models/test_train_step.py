@@ -45,6 +45,9 @@ def test_unknown_params_are_named():
         ("learning_rate", math.nan),
         ("learning_rate", "0.1"),
         ("train_step", "linesearch"),
+        ("condition", "wolfe"),
+        ("first_scale", "large"),
+        ("search_every", 0),
         ("shrink", 1.0),
         ("shrink", 0),
         ("min_learning_rate", 0),
@@ -121,6 +124,28 @@ def test_ten_and_ten_steps_with_dropout_equal_twenty(tmp_path, train_step):
     run(10, restore=False)
     for whole, parts in zip(unbroken, run(10, restore=True), strict=True):
         np.testing.assert_array_equal(whole, parts)
+
+
+def test_the_search_is_the_one_that_was_asked_for(graph):
+    weight = tf1.get_variable("weight", initializer=1.0)
+    settings = TrainSettings(
+        train_step="line_search",
+        learning_rate=0.1,
+        condition="armijo",
+        first_scale="grow",
+        search_every=2,
+    )
+    train_op = make_train_op(weight**2, settings)
+    searched = tf1.summary.merge_all()
+    scales = []
+    with tf1.Session() as session:
+        session.run(tf1.global_variables_initializer())
+        for _ in range(4):
+            _, text = session.run([train_op, searched])
+            values = {v.tag: v.simple_value for v in tf1.Summary.FromString(text).value}
+            scales.append((values["line_search/trials"], round(values["line_search/scale"], 4)))
+    # Every other step is searched, and the scale tried first grows by 1.3 from search to search.
+    assert scales == [(1, 1.0), (0, 1.0), (1, 1.3), (0, 1.3)]
 
 
 def test_a_search_shrinks_the_rate_down_to_the_floor(graph):
