@@ -7,6 +7,7 @@ are never part of the graph; and the ops whose `OutOfRangeError` means that the 
 
 import re
 import typing
+import warnings
 
 import numpy as np
 import tensorflow as tf
@@ -20,6 +21,8 @@ tf1 = tf.compat.v1
 ITERATOR_INITIALIZERS = "graphtrain_iterator_initializers"
 INITIAL_FEEDS = "graphtrain_initial_feeds"
 INPUT_SOURCES = "graphtrain_input_sources"
+# Those of them whose dataset does its work on threads of its own.
+SOURCES_OF_OWN_THREADS = "graphtrain_input_sources_of_own_threads"
 
 _ENDS = re.compile(r"(\w*IteratorGetNext\w*|QueueDequeue\w*|ReaderRead\w*)")
 _ENDS_IF_DECLARED = re.compile(_ENDS.pattern + r"|\w*PyFunc\w*")
@@ -127,7 +130,9 @@ def features_and_labels(result):
       (['x'], None)
     """
     agreed = agreement.of_default_graph()
+    own_threads = False
     if isinstance(result, tf.data.Dataset):
+        own_threads = _has_own_threads(result)
         iterator = declare_iterator(tf1.data.make_initializable_iterator(result))
         result = iterator.get_next() if agreed is None else agreed.next_batch(iterator)
     elif agreed is not None:
@@ -144,7 +149,9 @@ def features_and_labels(result):
         features, labels = result
     else:
         features, labels = result, None
-    _declare_sources(tf.nest.flatten((features, labels), expand_composites=True))
+    _declare_sources(
+        tf.nest.flatten((features, labels), expand_composites=True), own_threads=own_threads
+    )
     return features, labels
 
 
@@ -220,7 +227,14 @@ def _op_named_in(message, graph):
     return None
 
 
-def _declare_sources(tensors):
+def _has_own_threads(dataset):
+    with warnings.catch_warnings():
+        # TensorFlow warns that options may be missing here; one that is there is right.
+        warnings.simplefilter("ignore", UserWarning)
+        return bool(dataset.options().threading.private_threadpool_size)
+
+
+def _declare_sources(tensors, *, own_threads):
     graph = tf1.get_default_graph()
     upstream = graph_walk.ancestors(
         [tensor.op for tensor in tensors if tf.is_symbolic_tensor(tensor)]
@@ -228,3 +242,5 @@ def _declare_sources(tensors):
     for op in graph.get_operations():
         if op.name in upstream and _ENDS_IF_DECLARED.fullmatch(op.type):
             graph.add_to_collection(INPUT_SOURCES, op)
+            if own_threads:
+                graph.add_to_collection(SOURCES_OF_OWN_THREADS, op)

@@ -14,6 +14,7 @@ from graphtrain.hooks.quiet import EXTRA_STEPS
 from graphtrain.optimize import graph_walk
 from graphtrain.optimize.control_flow import control_flow_v2
 from graphtrain.optimize.graph_copy import graph_def_of
+from graphtrain.session import inputs
 
 tf1 = tf.compat.v1
 
@@ -88,6 +89,7 @@ def _loop(train_op, copied, extra_steps):
     graph_def = graph_def_of(
         copied, control_inputs=lambda op: [c.name for c in op.control_inputs if c.name in names]
     )
+    _let_batches_be_awaited(graph_def, train_op.graph)
     used = {t.name: t for op in copied for t in op.inputs if t.op.name not in names}
 
     def one_step(count):
@@ -106,6 +108,18 @@ def _loop(train_op, copied, extra_steps):
             parallel_iterations=1,
             return_same_structure=False,
         ).op
+
+
+def _let_batches_be_awaited(graph_def, graph):
+    """Lets the copies take a batch where they are, instead of sending a thread for it.
+
+    That saves a tenth of a millisecond a step. A thread of the session waits meanwhile, so the
+    dataset must not need one: there might be no other.
+    """
+    names = {op.name for op in graph.get_collection(inputs.SOURCES_OF_OWN_THREADS)}
+    for node in graph_def.node:
+        if node.name in names and node.op == "IteratorGetNext":
+            node.op = "IteratorGetNextSync"
 
 
 def _let_readers_wait(ops, done):

@@ -176,3 +176,33 @@ def test_nan_ends_a_run_of_several_steps(tmp_path):
     estimator = graphtrain.Estimator(model_fn, str(tmp_path), config)
     with pytest.raises(tf1.train.NanLossDuringTrainingError):
         estimator.train(lambda: tf.data.Dataset.range(100), max_steps=50)
+
+
+@pytest.mark.parametrize("own_threads", [False, True])
+def test_one_thread_of_the_session_is_enough(flow_mode, own_threads):
+    """Of which none may be kept waiting for a dataset that needs it."""
+    with tf.Graph().as_default():
+        dataset = tf.data.Dataset.range(1, 100).map(
+            lambda x: tf.reduce_sum(tf.range(x)) - tf.reduce_sum(tf.range(x - 1))
+        )
+        if own_threads:
+            options = tf.data.Options()
+            options.threading.private_threadpool_size = 1
+            dataset = dataset.with_options(options)
+        value, _ = inputs.features_and_labels(dataset.prefetch(2))
+        total = tf1.get_variable("total", initializer=np.int64(0))
+        step = tf1.assign_add(tf1.train.get_or_create_global_step(), 1)
+        train_op = tf.group(tf1.assign_add(total, value), step)
+        extra_steps = add_extra_steps(train_op)
+        config = tf1.ConfigProto(
+            inter_op_parallelism_threads=1,
+            intra_op_parallelism_threads=1,
+            operation_timeout_in_ms=60_000,
+        )
+        with graphtrain.MonitoredTrainingSession(config=config) as session:
+            session.run(train_op, {extra_steps: 49})
+            session.run(train_op, {extra_steps: 48})
+            assert session.run(total) == sum(range(99))
+            with pytest.raises(tf.errors.OutOfRangeError) as caught:
+                session.run(train_op, {extra_steps: 9})
+            assert inputs.is_end_of_input(caught.value, session.graph)
