@@ -109,8 +109,9 @@ def test_hooks_and_an_own_local_init_op(tmp_path):
 
 
 def test_dropout_is_off_and_the_answer_repeats(tmp_path):
+    config = graphtrain.RunConfig(tf_random_seed=1)
     estimator = graphtrain.Estimator(
-        tiny.softmax_model_fn, str(tmp_path), params={"dropout": 0.5}
+        tiny.softmax_model_fn, str(tmp_path), config, params={"dropout": 0.5}
     ).train(tiny.points(), max_steps=20)
     first, second = (estimator.evaluate(tiny.points(batches=3)) for _ in range(2))
     assert first == second
