@@ -37,6 +37,15 @@ def session_value(name, dtype):
     return handle
 
 
+def is_session_value(handle):
+    """Says whether a handle is one that `session_value` has made.
+
+    Args:
+      handle: resource tensor, or the reference of a ref variable.
+    """
+    return any(forget.inputs[0] is handle for forget in handle.graph.get_collection(_FORGET))
+
+
 def forget(session):
     """Makes a new session begin without the values of earlier ones.
 

@@ -59,7 +59,9 @@ class Agreement:
       group: the `WorkerGroup`.
 
     Attributes:
-      go_on: the op that fails on every worker if one of them wants to stop; each step waits for it.
+      go_on: the op that fails on every worker if one of them wants to stop.
+      before_step: list of ops, `go_on` and those that fail if one has no batch left. Every sum of a
+        step waits for them: one that is under way when another op fails ends all sums for good.
       had_batch_left: bool, whether this worker had when the input of another ended.
     """
 
@@ -78,6 +80,7 @@ class Agreement:
                 with tf.control_dependencies(checks):
                     checks = [tf.debugging.Assert(tf.equal(wishes, 0), [_MESSAGES[why]])]
             self.go_on = checks[0]
+            self.before_step = [self.go_on]
 
     def next_batch(self, iterator):
         """Returns the next element of an iterator, if every worker has one.
@@ -95,6 +98,7 @@ class Agreement:
                 all_have = tf.debugging.Assert(tf.equal(missing, 0), [_MESSAGES[AT_END_OF_DATA]])
             one_more = iterator.get_next_as_optional().has_value()
             self._inputs.append((had_batch, one_more))
+            self.before_step.append(all_have)
             with tf.control_dependencies([all_have]):
                 return batch.get_value()
 

@@ -8,6 +8,7 @@ same of them in each `session.run`, so that they meet.
 import dataclasses
 import zlib
 
+import numpy as np
 import tensorflow as tf
 
 from graphtrain import checks
@@ -115,7 +116,8 @@ class WorkerGroup:
         if not slices:
             return []
         counts = tf.stack([tf.size(part.indices) for part in slices])
-        most = tf.unstack(self._reduce(counts, "Id", merge_op="Max"), num=len(slices))
+        most = _rounded_up(self._reduce(counts, "Id", merge_op="Max"))
+        most = tf.unstack(most, num=len(slices))
         return [self._mean_of_rows(part, rows) for part, rows in zip(slices, most, strict=True)]
 
     def _mean_of_rows(self, part, most):
@@ -150,16 +152,26 @@ class WorkerGroup:
     def _reduce(self, tensor, final_op, *, merge_op="Add"):
         key = _next_key(f"{merge_op} {final_op}", tensor)
         _outermost_graph().add_to_collection(_SUMS, key)
-        return tf.raw_ops.CollectiveReduce(
-            input=tensor,
-            group_size=self.count,
-            group_key=_GROUP_KEY,
-            instance_key=key,
-            merge_op=merge_op,
-            final_op=final_op,
-            subdiv_offsets=[0],
-            timeout_seconds=float(self.stall_timeout_secs),
+        common = {
+            "group_size": self.count,
+            "group_key": _GROUP_KEY,
+            "merge_op": merge_op,
+            "final_op": final_op,
+            "timeout_seconds": float(self.stall_timeout_secs),
+        }
+        if tensor.shape.is_fully_defined():
+            return tf.raw_ops.CollectiveReduce(
+                input=tensor, instance_key=key, subdiv_offsets=[0], **common
+            )
+        # A number stands for one shape, so each size has one of its own.
+        flat = tf.reshape(tensor, [-1])
+        total = tf.raw_ops.CollectiveReduceV2(
+            input=flat,
+            instance_key=key // 2 + tf.size(flat) % 2**29,
+            ordering_token=[],
+            **common,
         )
+        return tf.ensure_shape(tf.reshape(total, tf.shape(tensor)), tensor.shape)
 
 
 def use(group):
@@ -212,6 +224,13 @@ def _next_key(what, tensor):
     key = zlib.crc32(f"{place} {what} {tensor.dtype.name} {tensor.shape}".encode()) >> 1
     graph.add_to_collection(_KEYS, key)
     return key
+
+
+def _rounded_up(counts):
+    """Returns counts that are up to an eighth greater, so that few different ones come up."""
+    digits = tf.math.log(tf.maximum(tf.cast(counts, tf.float64), 1)) / np.log(2)
+    unit = 2 ** tf.maximum(tf.cast(digits, tf.int32) - 3, 0)
+    return (counts + unit - 1) // unit * unit
 
 
 def _packs(tensors):

@@ -48,7 +48,7 @@ def gradients_over_workers(grads_and_vars, loss=None):
     sparse = [gradient for gradient in gradients if _is_sparse(gradient)]
     graph = tf1.get_default_graph()
     with tf.name_scope("over_workers"):
-        with tf.control_dependencies([agreement.of_default_graph().go_on]):
+        with tf.control_dependencies(agreement.of_default_graph().before_step):
             means = iter(group.means(dense if loss is None else [loss, *dense]))
             rows = iter(group.means_of_rows(sparse))
         if loss is not None:
@@ -78,7 +78,7 @@ def loss_over_workers(loss):
         if own is loss:
             return mean
     with tf.name_scope("over_workers"):
-        with tf.control_dependencies([agreement.of_default_graph().go_on]):
+        with tf.control_dependencies(agreement.of_default_graph().before_step):
             pair = _Pair(loss, group.mean(loss))
     graph.add_to_collection(_LOSSES, pair)
     return pair.mean

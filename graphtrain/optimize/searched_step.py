@@ -7,6 +7,7 @@ import numpy as np
 import tensorflow as tf
 
 from graphtrain import checks
+from graphtrain.distribute import all_reduce
 from graphtrain.errors import UsageError
 from graphtrain.optimize import first_scale, frequency, graph_walk
 from graphtrain.optimize.backtracking import backtrack
@@ -151,10 +152,13 @@ def searched_step(settings, optimizer, grads_and_vars, differentiated, *, name=N
     own_objective, replay = differentiated.objective, differentiated.replay
     dtype = tf.float64 if own_objective.dtype == tf.float64 else tf.float32
     objective = loss_over_workers(own_objective)
-    if settings.on_nonfinite_loss == "error":
-        objective = _checked_finite(objective)
     gradients = [gradient for gradient, _ in grads_and_vars if gradient is not None]
-    first = [objective, *tf.nest.flatten(gradients, expand_composites=True)]
+    gradients = tf.nest.flatten(gradients, expand_composites=True)
+    if settings.on_nonfinite_loss == "error":
+        # A sum over the workers that is under way when an op fails would end all sums for good.
+        after = gradients if all_reduce.of_default_graph() else []
+        objective = _checked_finite(objective, after)
+    first = [objective, *gradients]
     if settings.self_test:
         refs = any(
             graph_walk.is_ref(graph_walk.handle_of(variable)) for variable in replay.variables
@@ -276,12 +280,13 @@ class _Search:
         return new
 
 
-def _checked_finite(loss):
-    check = tf.debugging.Assert(
-        tf.math.is_finite(loss),
-        ["LineSearchOptimizer: the loss before the step is not finite, so no step from here can "
-         "be judged. Look at the batch, lower the learning rate, or pass "
-         "on_nonfinite_loss='skip' to leave such steps out. The loss is", loss],
-    )  # fmt: skip
+def _checked_finite(loss, after):
+    with tf.control_dependencies(after):
+        check = tf.debugging.Assert(
+            tf.math.is_finite(loss),
+            ["LineSearchOptimizer: the loss before the step is not finite, so no step from here "
+             "can be judged. Look at the batch, lower the learning rate, or pass "
+             "on_nonfinite_loss='skip' to leave such steps out. The loss is", loss],
+        )  # fmt: skip
     with tf.control_dependencies([check]):
         return tf.identity(loss)

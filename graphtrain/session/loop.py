@@ -5,6 +5,7 @@ import typing
 
 import tensorflow as tf
 
+from graphtrain.distribute import all_reduce
 from graphtrain.hooks.quiet import NEVER
 from graphtrain.session import global_step, inputs, loss_watch, skip_step
 from graphtrain.session.pace import Pace
@@ -68,7 +69,9 @@ def prepare(train_op, loss, *, several_steps=False, safety=None):
     """
     safety = safety or SafetyConfig()
     skips = safety.on_not_finite == "skip_step"
-    watch = loss_watch.LossWatch(loss, fails=not skips)
+    # A sum over the workers that is under way when an op fails would end all sums for good.
+    after = [train_op] if all_reduce.of_default_graph() else []
+    watch = loss_watch.LossWatch(loss, fails=not skips, after=after)
     if skips:
         train_op = skip_step.skip_if_not_finite(
             tf.group(train_op),

@@ -15,6 +15,7 @@ class LossWatch:
     Args:
       loss: numeric scalar tensor.
       fails: bool, whether a loss that is nan is an error.
+      after: list of ops that must be done before it is an error.
 
     Attributes:
       op: the op that looks at it, to be run with each step.
@@ -28,10 +29,10 @@ class LossWatch:
       [] None
     """
 
-    def __init__(self, loss, *, fails=True):
+    def __init__(self, loss, *, fails=True, after=()):
         memory = session_value("last_loss", loss.dtype)
         remembered = tf.raw_ops.AssignVariableOp(resource=memory, value=loss)
-        self.op = tf.group(remembered, _check(loss)) if fails else remembered
+        self.op = tf.group(remembered, _check(loss, after)) if fails else remembered
         with tf1.control_dependencies(None):
             self.last = tf1.cond(
                 tf.raw_ops.VarIsInitializedOp(resource=memory),
@@ -40,10 +41,11 @@ class LossWatch:
             )
 
 
-def _check(loss):
+def _check(loss, after):
     if not loss.dtype.is_floating:
         return tf.no_op()
-    return tf.debugging.Assert(~tf.math.is_nan(loss), [_MESSAGE])
+    with tf.control_dependencies(after):
+        return tf.debugging.Assert(~tf.math.is_nan(loss), [_MESSAGE])
 
 
 def is_of_nan(error):

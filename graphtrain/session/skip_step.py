@@ -5,6 +5,7 @@ import sys
 import tensorflow as tf
 
 from graphtrain.optimize import graph_walk, written_state
+from graphtrain.session_values import is_session_value
 
 tf1 = tf.compat.v1
 
@@ -41,7 +42,7 @@ def skip_if_not_finite(train_op, loss, step, *, most_in_a_row):
     cells = [
         cell
         for cell in written_state.cells_written(_writers_of_variables(ops))
-        if cell.handle is not step_handle
+        if cell.handle is not step_handle and not is_session_value(cell.handle)
     ]
     with tf.name_scope("skip_step"):
         old = [cell.read() for cell in cells]

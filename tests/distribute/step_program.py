@@ -20,7 +20,7 @@ tf1 = tf.compat.v1
 
 EXAMPLES = 240
 OPTIMIZERS = {
-    "sgd": lambda: tf1.train.GradientDescentOptimizer(0.5),
+    "sgd": lambda: tf1.train.GradientDescentOptimizer(0.5 * graphtrain.learning_rate_scale()),
     "momentum": lambda: tf1.train.MomentumOptimizer(0.1, 0.9),
     "adam": lambda: tf1.train.AdamOptimizer(0.05),
 }
@@ -40,6 +40,9 @@ DEFAULTS = {
     "start_timeout_secs": 40,
     "step_secs": 0,
     "own_graph": False,
+    "on_not_finite": "raise",
+    # The step whose loss is nan, as long as the rate is not scaled down.
+    "nan_at": None,
 }
 
 
@@ -56,6 +59,9 @@ def model_fn(features, labels, mode, params):
     loss += 0.01 * tf.reduce_sum(tf.square(some)) / tf.cast(tf.shape(labels)[0], tf.float64)
     optimizer = OPTIMIZERS[params.optimizer]()
     step = tf1.train.get_global_step()
+    if params.nan_at is not None:
+        is_bad = tf.equal(step, params.nan_at) & tf.equal(graphtrain.learning_rate_scale(), 1.0)
+        loss *= tf.where(is_bad, tf.constant(float("nan"), tf.float64), 1.0)
     hooks = [ToldSteps(params.step_secs)]
     if params.way == "search":
         optimizer = graphtrain.LineSearchOptimizer(
@@ -158,6 +164,7 @@ def config_of(model_dir, args):
         stall_timeout_secs=args.stall_timeout_secs,
         log_step_count_steps=10,
         save_summary_steps=10,
+        safety=graphtrain.SafetyConfig(on_not_finite=args.on_not_finite),
     )
 
 

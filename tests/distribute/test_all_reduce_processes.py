@@ -19,6 +19,8 @@ ALIKE = [
     {"optimizer": "sgd", "max_steps": 100},
     {"optimizer": "momentum", "way": "clipped", "max_steps": 20},
     {"optimizer": "adam", "way": "gradients", "max_steps": 20},
+    {"max_steps": 20, "on_not_finite": "skip_step", "nan_at": 12},
+    {"max_steps": 20, "on_not_finite": "roll_back", "nan_at": 12, "save_steps": 5},
     {"optimizer": "sgd", "max_steps": 20, "own_graph": True},
 ]
 pytestmark = pytest.mark.slow
