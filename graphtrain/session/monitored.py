@@ -134,11 +134,9 @@ def MonitoredTrainingSession(  # noqa: N802 (TensorFlow's name)
     common["rolls_back"] = safety.on_not_finite == "roll_back"
     if not is_chief:
         creator = restore.RestoringSessionCreator(scaffold, safety=safety, **where)
-        place_input, position_hooks = None, []
-        if checkpoint_dir:
-            own_input = WorkerInput(checkpoint_dir, agreed, safety)
-            place_input = own_input.place
-            position_hooks = own_input.hooks(_interval_of(chief_only_hooks) or save_checkpoint)
+        place_input, position_hooks = _own_input(
+            checkpoint_dir, agreed, safety, _interval_of(chief_only_hooks) or save_checkpoint
+        )
         first = synchronized.SynchronizedSessionCreator(creator, agreed, place_input=place_input)
         first = waiting_session.preceded_by(before_session, first)
         all_hooks = [*(hooks or ()), *position_hooks]
@@ -163,12 +161,7 @@ def MonitoredTrainingSession(  # noqa: N802 (TensorFlow's name)
         watch=watch,
     )
     all_hooks.extend(hooks or ())
-    lock = None
-    for hook in all_hooks:
-        if isinstance(hook, SaverHook):
-            hook.use(safety, positions)
-            creator.ask_for_last_step(lambda hook=hook: hook.step)
-            lock = WriterLock(hook.directory) if safety.single_writer else None
+    lock = _prepare_savers(all_hooks, creator, safety, positions)
     all_hooks.append(restore.RestoredStepGuard(creator))
     first = creator
     if agreed is not None:
@@ -190,6 +183,25 @@ def _check_roll_back(safety):
             "on_not_finite='roll_back' makes the learning rate smaller, but the graph's has no "
             "factor for it: multiply it by graphtrain.learning_rate_scale()."
         )
+
+
+def _own_input(checkpoint_dir, agreed, safety, interval_of_saves):
+    """Returns what places the input of a worker in step, or None, and the hooks that save it."""
+    if not checkpoint_dir:
+        return None, []
+    own_input = WorkerInput(checkpoint_dir, agreed, safety)
+    return own_input.place, own_input.hooks(interval_of_saves)
+
+
+def _prepare_savers(hooks, creator, safety, positions):
+    """Gives our saver hooks what they need; returns the lock of their directory, or None."""
+    lock = None
+    for hook in hooks:
+        if isinstance(hook, SaverHook):
+            hook.use(safety, positions)
+            creator.ask_for_last_step(lambda hook=hook: hook.step)
+            lock = WriterLock(hook.directory) if safety.single_writer else None
+    return lock
 
 
 def _interval_of(hooks):
