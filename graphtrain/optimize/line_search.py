@@ -54,7 +54,8 @@ class LineSearchOptimizer(tf1.train.Optimizer):
     (float scalar: the scale times the wrapped optimizer's rate, or the scale alone where an
     optimizer of your own keeps its rate under another name), `trials` (int32 scalar),
     `accepted` (bool scalar: false if the step failed), `searched` (bool scalar), `ascent` (bool
-    scalar: the wrapped optimizer's step led uphill), `search_secs` (float64 scalar).
+    scalar: the wrapped optimizer's step led uphill; of a step without a search it is not known,
+    and false, unless `on_ascent` asks for it), `search_secs` (float64 scalar).
 
     Several such optimizers may step in one `session.run`, each over variables of its own: each
     sees the others' variables as they were before the run. This cannot be had with ref variables

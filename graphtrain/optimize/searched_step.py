@@ -165,23 +165,36 @@ def searched_step(settings, optimizer, grads_and_vars, differentiated, *, name=N
         )
         first.append(self_test(replay, own_objective, has_ref_variables=refs))
     loss_gradients = differentiated.grads_and_vars or grads_and_vars
-    step = TakenStep(optimizer, grads_and_vars, loss_gradients, after=first, name=name)
     loss_before = tf.cast(objective, dtype)
+    state = SearchState(settings.initial_state(), dtype=dtype, scope="line_search")
+    remembered = state.read()
+    needed = _step_may_change(settings, loss_before, remembered)
+    step = TakenStep(
+        optimizer, grads_and_vars, loss_gradients, after=first, needed=needed, name=name
+    )
     # Every worker decides by the same numbers, to the bit: what it sums up itself may differ.
     slope = value_over_workers(step.slope(dtype))
-    state = SearchState(settings.initial_state(), dtype=dtype, scope="line_search")
-    return _Search(settings, step, replay, loss_before, slope, state).build()
+    return _Search(settings, step, replay, loss_before, slope, state, remembered).build()
+
+
+def _step_may_change(settings, loss_before, remembered):
+    """Whether the whole step may have to be scaled or undone; None if that is not known before."""
+    if not settings.leaves_steps_out or settings.on_ascent != "search":
+        return None
+    is_due = settings.search_every.is_due(remembered)
+    return is_due | ~tf.math.is_finite(loss_before) | tf.not_equal(remembered["scale"], 1)
 
 
 class _Search:
     """The tensors of one search, on the way from the step to what is kept of it."""
 
-    def __init__(self, settings, step, replay, loss_before, slope, state):
+    def __init__(self, settings, step, replay, loss_before, slope, state, remembered):
         self.settings, self.step, self.replay = settings, step, replay
         self.loss_before, self.slope = loss_before, slope
-        self.state, self.remembered = state, state.read()
+        self.state, self.remembered = state, remembered
         self.finite = tf.math.is_finite(loss_before)
-        self.ascent = slope >= 0
+        # Without copies of what was before there is no slope either: it is not known.
+        self.ascent = (slope >= 0) & step.is_measured
         self.wanted = self.finite & settings.search_every.is_due(self.remembered)
         if settings.on_ascent != "search":
             self.wanted &= ~self.ascent

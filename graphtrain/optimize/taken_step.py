@@ -3,6 +3,7 @@
 import tensorflow as tf
 
 from graphtrain.optimize import graph_walk, written_state
+from graphtrain.optimize.control_flow import control_flow_v2
 
 tf1 = tf.compat.v1
 
@@ -10,7 +11,8 @@ tf1 = tf.compat.v1
 class TakenStep:
     """Builds an optimizer's step so that it can be scaled or undone afterwards.
 
-    The optimizer is applied once, so its slots move once. Whatever it writes is copied before.
+    The optimizer is applied once, so its slots move once. Whatever it writes is copied before, if
+    it may be needed.
 
     Args:
       optimizer: a `tf.compat.v1.train.Optimizer`.
@@ -18,13 +20,16 @@ class TakenStep:
       loss_gradients: list of (gradient, variable): the gradient of the loss, which may have been
         changed before it is applied.
       after: tensors and ops that must be done before anything is written.
+      needed: bool scalar tensor, whether the step may be scaled or undone; None if it always may.
+        Where it is false there are no copies, and the slope is 0. It is not heeded where a ref
+        variable is written.
       name: passed on to `apply_gradients`.
 
     Attributes:
       op: the op that takes the whole step.
     """
 
-    def __init__(self, optimizer, grads_and_vars, loss_gradients, *, after, name=None):
+    def __init__(self, optimizer, grads_and_vars, loss_gradients, *, after, needed=None, name=None):
         graph = tf1.get_default_graph()
         count = len(graph.get_operations())
         self.op = tf.group(optimizer.apply_gradients(grads_and_vars, name=name))
@@ -34,7 +39,12 @@ class TakenStep:
         self._loss_gradients = _by_handle(loss_gradients)
         rows = _rows(_by_handle(grads_and_vars), self._loss_gradients)
         cells = written_state.cells_written(writers, rows=rows)
-        self._before = {cell.key: cell.read() for cell in cells}
+        self._needed = None if any(cell.is_ref for cell in cells) else needed
+        values = self._if_needed(
+            lambda: [cell.read() for cell in cells],
+            lambda: [tf.zeros([0], cell.dtype) for cell in cells],
+        )
+        self._before = {cell.key: value for cell, value in zip(cells, values, strict=True)}
         reads = _plain_reads([cell.handle for cell in cells if cell.indices is None])
         with tf.control_dependencies([*after, *reads, *self._before.values()]):
             all_read = tf.no_op()
@@ -45,6 +55,17 @@ class TakenStep:
         self._slots = [cell for cell in cells if cell.handle.ref() not in weights]
         with tf.control_dependencies([self.op]):
             self._after = {cell.key: cell.read() for cell in self._weights}
+
+    def _if_needed(self, compute, otherwise):
+        if self._needed is None:
+            return compute()
+        with control_flow_v2(True):
+            return tf1.cond(self._needed, compute, otherwise)
+
+    @property
+    def is_measured(self):
+        """Whether there is a slope, bool scalar tensor."""
+        return tf.constant(True) if self._needed is None else self._needed
 
     @property
     def has_ref_variables(self):
@@ -62,6 +83,9 @@ class TakenStep:
         Args:
           dtype: the dtype of the result, a float scalar tensor.
         """
+        return self._if_needed(lambda: self._slope(dtype), lambda: tf.zeros([], dtype))
+
+    def _slope(self, dtype):
         terms = [tf.zeros([], dtype)]
         for cell in self._weights:
             gradient = self._loss_gradients.get(cell.handle.ref())
