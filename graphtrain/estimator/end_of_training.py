@@ -30,7 +30,8 @@ def announce(model_dir, global_step, reason):
 
 def retract(model_dir):
     """Takes back what an earlier training has said, before the next begins."""
-    with contextlib.suppress(tf.errors.NotFoundError):
+    # Where a file stands in the directory's place, whoever opens the session says so.
+    with contextlib.suppress(tf.errors.NotFoundError, tf.errors.FailedPreconditionError):
         tf.io.gfile.remove(_path(model_dir))
 
 
