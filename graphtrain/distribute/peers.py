@@ -47,7 +47,7 @@ def accepts(address):
       bool; False too if the host has no such name.
 
     Example:
-      >>> accepts("localhost:1")
+      >>> accepts("127.0.0.1:0")
       False
     """
     host, _, port = address.rpartition(":")

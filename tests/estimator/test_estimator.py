@@ -7,6 +7,7 @@ import tensorflow as tf
 import tiny
 
 import graphtrain
+from graphtrain.distribute import local_cluster
 from graphtrain.session import checkpoints, inputs
 
 tf1 = tf.compat.v1
@@ -201,9 +202,8 @@ def test_stopping_and_saving_are_for_the_time_of_training(tmp_path):
         estimator.train(tiny.ones(), steps=1)
 
 
-def test_a_cluster_is_not_trained_by_each_process_alone(tmp_path, monkeypatch):
-    cluster = '{"chief": ["a:1"], "worker": ["b:1"]}'
-    task = '{"type": "worker", "index": 0}'
-    monkeypatch.setenv("TF_CONFIG", f'{{"cluster": {cluster}, "task": {task}}}')
-    with pytest.raises(graphtrain.UsageError, match="makes this process 'worker' 0 of a cluster"):
+def test_workers_do_not_go_their_own_ways(tmp_path, monkeypatch):
+    config = local_cluster.tf_configs(workers=2)["worker 1"]
+    monkeypatch.setenv("TF_CONFIG", config)
+    with pytest.raises(graphtrain.UsageError, match="by the gradients of one worker"):
         tiny.halving(tmp_path).train(tiny.ones(), max_steps=1)

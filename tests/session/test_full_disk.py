@@ -86,9 +86,9 @@ with tf.Graph().as_default() as graph:
         checkpoint_dir=sys.argv[1], save_checkpoint_steps=500
     ) as session:
         ops = len(graph.get_operations())
-        for number in range(1, 20001):
+        for number in range(1, 22001):
             session.run(train_op)
-            if number in (2000, 20000):
+            if number in (2000, 4000, 22000):
                 print(resident_mb(), flush=True)
         print(len(graph.get_operations()) - ops)
 """
@@ -105,8 +105,10 @@ def test_twenty_thousand_steps_take_no_more_memory_than_two_thousand(tmp_path):
         text=True,
         check=True,
     )
-    early, late, new_ops = map(float, done.stdout.split())
-    assert late - early < 5
+    early, settled, late, new_ops = map(float, done.stdout.split())
+    # Some megabytes may come once, early or a little later; those that come again and again are
+    # a leak.
+    assert late - max(early, settled) < 5
     assert new_ops == 0
     names = sorted(path.name.split(".")[0] for path in tmp_path.iterdir())
     assert names == ["checkpoint", "events", "graph", *["model"] * 5 * 4]
