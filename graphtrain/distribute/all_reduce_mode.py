@@ -43,16 +43,8 @@ class AllReduce(modes.OneProcess):
 
     def start(self):
         """Starts TensorFlow's server."""
-        config = self._config
-        started = server.start(
-            config.cluster_spec,
-            self._job,
-            self._task,
-            protocol=config.protocol,
-            config=self.session_config(config.session_config),
-        )
-        own = "grpc://" + config.cluster_spec.task_address(self._job, self._task)
-        self.master = started.target if config.master == own else config.master
+        config = self.session_config(self._config.session_config)
+        self.master = server.start_for(self._config, config)
 
     def input_context(self):
         """Returns which shard of the input is this worker's."""

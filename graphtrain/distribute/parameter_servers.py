@@ -50,16 +50,7 @@ class ParameterServers(modes.OneProcess):
 
     def start(self):
         """Starts TensorFlow's server."""
-        config = self._config
-        started = server.start(
-            self._cluster,
-            config.task_type,
-            config.task_id,
-            protocol=config.protocol,
-            config=config.session_config,
-        )
-        own = "grpc://" + self._cluster.task_address(config.task_type, config.task_id)
-        self.master = started.target if config.master == own else config.master
+        self.master = server.start_for(self._config, self._config.session_config)
 
     def input_context(self):
         """Returns which shard of the input is this worker's."""

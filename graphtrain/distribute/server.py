@@ -38,6 +38,22 @@ def start(cluster_spec, task_type, task_id, *, protocol=None, config=None):
     return _started(jobs, task_type, task_id, protocol, serialized)
 
 
+def start_for(run_config, config):
+    """Starts the server of a process that trains.
+
+    Args:
+      run_config: `graphtrain.RunConfig` of the process.
+      config: `tf.compat.v1.ConfigProto` of the server, or None.
+
+    Returns:
+      str, the master of its sessions: the server, or what TF_CONFIG names in its place.
+    """
+    cluster, job, task = run_config.cluster_spec, run_config.task_type, run_config.task_id
+    started = start(cluster, job, task, protocol=run_config.protocol, config=config)
+    own = "grpc://" + cluster.task_address(job, task)
+    return started.target if run_config.master == own else run_config.master
+
+
 def session_config(config, *, job, task, sees=()):
     """Returns the settings of a session that needs some processes of the cluster only.
 
