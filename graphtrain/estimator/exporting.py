@@ -122,10 +122,13 @@ def _export_outputs(spec):
 
 
 def _new_directory(base, seconds):
-    """Returns a directory that is not there yet, named by a number that none has had."""
-    while tf.io.gfile.exists(os.path.join(base, str(seconds))):
-        seconds += 1
-    return os.path.join(base, str(seconds))
+    """Returns a directory whose name is a greater number than those that are there.
+
+    A server takes the greatest for the newest, also of two exports in one second.
+    """
+    names = tf.io.gfile.listdir(base) if tf.io.gfile.exists(base) else []
+    taken = [int(name.rstrip("/")) for name in names if name.rstrip("/").isdecimal()]
+    return os.path.join(base, str(max([seconds, *(number + 1 for number in taken)])))
 
 
 def _copy_assets(export_dir, assets_extra):

@@ -95,6 +95,15 @@ def test_each_export_has_a_directory_of_its_own(estimator, tmp_path):
     assert sorted(os.listdir(tmp_path / "export")) == [str(name) for name in names]
 
 
+def test_the_newest_export_has_the_greatest_number(estimator, tmp_path):
+    """Even where the older were made faster than one a second, and some are gone."""
+    base = tmp_path / "export"
+    (base / "4000000000").mkdir(parents=True)
+    (base / "temp-5000000000").mkdir()
+    directory = estimator.export_saved_model(str(base), raw_receiver)
+    assert os.path.basename(directory) == b"4000000001"
+
+
 def test_a_certain_checkpoint_as_text_with_assets(estimator, tmp_path):
     (tmp_path / "note.txt").write_text("hello")
     directory = estimator.export_saved_model(
