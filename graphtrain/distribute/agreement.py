@@ -36,6 +36,22 @@ class StoppedTogetherError(tf.errors.OutOfRangeError):
         self.why = why
 
 
+def stop_meant_by(error):
+    """Returns the `StoppedTogetherError` that an error of `session.run` means, or None.
+
+    Args:
+      error: the exception.
+
+    Example:
+      >>> print(stop_meant_by(tf.errors.InvalidArgumentError(None, None, "a shape is wrong")))
+      None
+    """
+    if not isinstance(error, tf.errors.InvalidArgumentError):
+        return None
+    found = [why for why, message in _MESSAGES.items() if message in error.message]
+    return StoppedTogetherError(found[0]) if found else None
+
+
 def of_default_graph():
     """Returns the `Agreement` of the default graph, made if it is needed; None if it trains alone.
 
@@ -120,17 +136,6 @@ class Agreement:
         """
         for _ in range(steps):
             session.run([one_more for _, one_more in self._inputs])
-
-    def as_stop(self, error):
-        """Returns the `StoppedTogetherError` that an error of `session.run` means, or None.
-
-        Args:
-          error: the exception.
-        """
-        if not isinstance(error, tf.errors.InvalidArgumentError):
-            return None
-        found = [why for why, message in _MESSAGES.items() if message in error.message]
-        return StoppedTogetherError(found[0]) if found else None
 
     def report_surplus(self, session, *, clock=time.monotonic):
         """Logs how many batches this worker has left, once the input of another has ended.

@@ -10,13 +10,14 @@ from graphtrain.errors import WorkerLostError
 from graphtrain.session.error_text import in_one_line
 
 _LOOK_EVERY_SECS = 2.0
-_MEANT_BY = (
+# What TensorFlow raises if a worker does not answer, and if the session was closed meanwhile.
+_SAID_OF_A_LOSS = (
     tf.errors.UnavailableError,
     tf.errors.DeadlineExceededError,
-    tf.errors.AbortedError,
     tf.errors.CancelledError,
-    tf.errors.InternalError,
 )
+# And where it says that a collective is meant.
+_OF_A_COLLECTIVE = (tf.errors.AbortedError, tf.errors.InternalError)
 
 
 def error_meant_by(error, group, *, missing=peers.missing):
@@ -27,7 +28,8 @@ def error_meant_by(error, group, *, missing=peers.missing):
       group: the `WorkerGroup`.
       missing: function from addresses to those that do not answer.
     """
-    if not isinstance(error, _MEANT_BY):
+    is_of_a_collective = isinstance(error, _OF_A_COLLECTIVE) and "ollective" in error.message
+    if not (isinstance(error, _SAID_OF_A_LOSS) or is_of_a_collective):
         return None
     gone = missing(group.other_addresses)
     if gone:
@@ -54,34 +56,52 @@ class StallWatch:
     Args:
       session: `tf.compat.v1.Session`, which is closed to break its step off.
       group: the `WorkerGroup`.
-      every_secs: seconds between two looks at the others, as long as one step goes on.
       missing: function from addresses to those that do not answer.
     """
 
-    def __init__(self, session, group, *, every_secs=_LOOK_EVERY_SECS, missing=peers.missing):
-        self._session, self._group = session, group
-        self._every_secs, self._missing = every_secs, missing
-        self._step_is_over = threading.Event()
+    def __init__(self, session, group, *, missing=peers.missing):
+        self._session, self._group, self._missing = session, group, missing
+        self._step, self._is_in_step = 0, False
+        self._looked_in_step, self._suspects = None, set()
+        self._is_stopped = threading.Event()
+
+    def start(self, *, every_secs=_LOOK_EVERY_SECS):
+        """Looks, in a thread of its own, every so many seconds until `stop` is called."""
+
+        def look_again_and_again():
+            while not self._is_stopped.wait(every_secs):
+                self.look()
+
+        threading.Thread(target=look_again_and_again, daemon=True, name="stall watch").start()
+
+    def stop(self):
+        """Looks no more."""
+        self._is_stopped.set()
 
     @contextlib.contextmanager
     def step(self):
-        """Looks after the others as long as the `with` block goes on."""
-        timer = threading.Timer(self._every_secs, self._look)
-        timer.daemon = True
-        self._step_is_over.clear()
-        timer.start()
+        """Holds what happens in the `with` block for a step."""
+        self._is_in_step = True
         try:
             yield
         finally:
-            self._step_is_over.set()
-            timer.cancel()
+            self._is_in_step = False
+            self._step += 1
 
-    def _look(self):
-        while not self._step_is_over.is_set():
-            if self._missing(self._group.other_addresses) and not self._step_is_over.is_set():
-                self._session.close()
-                return
-            self._step_is_over.wait(self._every_secs)
+    def look(self):
+        """Closes the session if a worker is missing at two looks within one step."""
+        step = self._step if self._is_in_step else None
+        is_same, self._looked_in_step = step == self._looked_in_step, step
+        if step is None or not is_same:
+            self._suspects = set()
+            return
+        gone = set(self._missing(self._group.other_addresses))
+        # One look may fail by chance.
+        is_sure = bool(gone & self._suspects)
+        self._suspects = gone
+        if is_sure and self._is_in_step and self._step == step and not self._is_stopped.is_set():
+            self.stop()
+            self._session.close()
 
 
 def _named(group, address):

@@ -50,9 +50,9 @@ class MonitoredSession(tf1.train.MonitoredSession):
         agreement=None,
     ):
         self._agreement, self._stopped_together = agreement, False
+        self._is_over = False
         self._own_hooks = tuple(hooks or ())
         self._stop_reason = None
-        self._is_over = False
         self._ends_on_signals = ends_on_signals
         self._scaffold = scaffold
         self._checkpoint_dir = checkpoint_dir
@@ -75,6 +75,7 @@ class MonitoredSession(tf1.train.MonitoredSession):
     @contextlib.contextmanager
     def _closing(self):
         signals.step_is_done()
+        self._is_over = True
         try:
             with hook_calls.explained(self._own_hooks):
                 yield
@@ -82,7 +83,6 @@ class MonitoredSession(tf1.train.MonitoredSession):
             self._release_lock()
 
     def _release_lock(self):
-        self._is_over = True
         if self._lock is not None:
             self._lock.release()
 

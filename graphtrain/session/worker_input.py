@@ -87,11 +87,13 @@ class WorkerInput:
 class _PositionHook(tf1.train.SessionRunHook):
     """Saves where the input is; a save that fails costs time at a resume, and nothing else."""
 
-    def __init__(self, directory, positions, *, save_steps=None, save_secs=None):
+    def __init__(
+        self, directory, positions, *, save_steps=None, save_secs=None, clock=time.monotonic
+    ):
         self._directory, self._positions = directory, positions
         self._every_steps, self._every_secs = save_steps, save_secs
         self._saver = tf1.train.Saver([tf1.train.get_global_step()], max_to_keep=_KEPT)
-        self._clock = time.monotonic
+        self._clock = clock
 
     def begin(self):
         self._writer = CheckpointWriter(self._directory)
