@@ -31,14 +31,12 @@ class AllReduce(modes.OneProcess):
             )
         self.is_chief = config.is_chief
         self._job, self._task = config.task_type, config.task_id
-        tasks = _workers(config)
-        self._leader = "/job:{}/replica:0/task:{}".format(*tasks[0])
-        cluster = config.cluster_spec
+        self._leader = "/job:{}/replica:0/task:{}".format(*config.worker_tasks[0])
         self._group = all_reduce.WorkerGroup(
-            len(tasks),
-            tasks.index((self._job, self._task)),
+            config.num_worker_replicas,
+            config.global_id_in_cluster,
             stall_timeout_secs=config.stall_timeout_secs,
-            addresses=tuple(cluster.task_address(*task) for task in tasks),
+            addresses=config.worker_addresses,
         )
 
     def start(self):
@@ -87,14 +85,3 @@ class AllReduce(modes.OneProcess):
         if agreement.of_default_graph().had_batch_left:
             return "that of another worker, whose log tells which shard it reads"
         return super().why_empty()
-
-
-def _workers(config):
-    """Lists (job, number) of the workers, the chief first."""
-    cluster = config.cluster_spec
-    return [
-        (job, index)
-        for job in ("chief", "master", "worker")
-        if job in cluster.jobs
-        for index in cluster.task_indices(job)
-    ]

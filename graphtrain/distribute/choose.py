@@ -51,7 +51,7 @@ def mode_of(config):
       An object with the methods of `graphtrain.distribute.modes.OneProcess`.
 
     Raises:
-      UsageError: there is no such mode.
+      UsageError: it is an evaluator's, or the mode cannot do what the config asks for.
     """
     if config.task_type == EVALUATOR:
         raise UsageError(

@@ -54,14 +54,19 @@ class ClusterSettings:
     has_evaluator: bool = False
 
     @property
-    def worker_addresses(self):
-        """Tuple of the addresses of the processes that train, in their order, the chief first."""
+    def worker_tasks(self):
+        """Tuple of (job, number) of the processes that train, in their order, the chief first."""
         return tuple(
-            self.cluster_spec.task_address(job, index)
+            (job, index)
             for job in (CHIEF, MASTER, WORKER)
             if job in self.cluster_spec.jobs
             for index in self.cluster_spec.task_indices(job)
         )
+
+    @property
+    def worker_addresses(self):
+        """Tuple of the addresses of the processes that train, in the order of `worker_tasks`."""
+        return tuple(self.cluster_spec.task_address(*task) for task in self.worker_tasks)
 
 
 @dataclasses.dataclass(frozen=True)

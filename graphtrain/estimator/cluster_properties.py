@@ -54,8 +54,13 @@ class ClusterProperties:
         return self._cluster.num_worker_replicas
 
     @property
+    def worker_tasks(self):
+        """Tuple of (job, number) of the processes that train, in their order, the chief first."""
+        return self._cluster.worker_tasks
+
+    @property
     def worker_addresses(self):
-        """Tuple of the addresses of the processes that train, in their order, the chief first."""
+        """Tuple of the addresses of the processes that train, in the order of `worker_tasks`."""
         return self._cluster.worker_addresses
 
     @property
