@@ -126,7 +126,7 @@ def _new_directory(base, seconds):
 
     A server takes the greatest for the newest, also of two exports in one second.
     """
-    names = tf.io.gfile.listdir(base) if tf.io.gfile.exists(base) else []
+    names = tf.io.gfile.listdir(base) if tf.io.gfile.isdir(base) else []
     taken = [int(name.rstrip("/")) for name in names if name.rstrip("/").isdecimal()]
     return os.path.join(base, str(max([seconds, *(number + 1 for number in taken)])))
 
