@@ -1,7 +1,7 @@
 """Flags of the line search: which rates are tried, which is good enough, and how often."""
 
-from graphtrain import checks
 from graphtrain._flag_kinds import as_number
+from graphtrain.optimize import frequency
 from graphtrain.optimize.conditions import CONDITIONS
 from graphtrain.optimize.first_scale import FIRST_SCALES
 from graphtrain.optimize.searched_step import ON_FAILURE
@@ -41,7 +41,7 @@ def define_search_flags(group):
         "search_every",
         1,
         "a whole number or adaptive",
-        lambda text: text if text == "adaptive" else checks.whole("search_every", as_number(text)),
+        _search_every,
         "line search: search at every so many steps; adaptive: less often as the rate settles",
     )
     group.real(
@@ -54,3 +54,9 @@ def define_search_flags(group):
         list(ON_FAILURE),
         "line search: if no rate is good enough, undo the step or keep the last trial",
     )
+
+
+def _search_every(text):
+    value = as_number(text)
+    frequency.from_argument(value)
+    return value if isinstance(value, str) else int(value)

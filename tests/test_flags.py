@@ -75,7 +75,10 @@ BAD = [
     (["--save_checkpoints_secs=nan"], f"save_checkpoints_secs=nan cannot be used: {NUMBER}"),
     (["--dropout_rate=1"], "dropout_rate=1.0 cannot be used: give a finite number >= 0 and < 1"),
     (["--search_every=0"], "search_every=0.0 cannot be used: give a whole number >= 1"),
-    (["--search_every=often"], "search_every='often' cannot be used: give a"),
+    (
+        ["--search_every=often"],
+        "search_every='often' cannot be used: give a whole number or 'adaptive'",
+    ),
     (["--shrink=1"], "shrink=1.0 cannot be used: give a finite number > 0 and < 1"),
     (["--model_dir="], "model_dir='' cannot be used: it is empty"),
     (["--model=rnn"], "flag --model=rnn: value should be one of <mlp|cnn>"),
