@@ -1,14 +1,11 @@
 """A mistake in a call of the library: an error that quotes it, and nothing changed on disk."""
 
-import json
-
 import numpy as np
 import pytest
 import tensorflow as tf
 
 import graphtrain
 from graphtrain import datasets, hooks, inputs
-from graphtrain.distribute import tf_config
 from graphtrain.export import receivers
 from graphtrain.models.train_step import TrainSettings
 from graphtrain.optimize import optimizers, schedules
@@ -71,15 +68,6 @@ def train_by_whole_weight():
         return graphtrain.EstimatorSpec(mode, loss=weight, train_op=tf.no_op())
 
     return train(model_fn)
-
-
-def tf_config_of(cluster=None, **others):
-    config = {"cluster": cluster, **others}
-    return tf_config.parse(json.dumps({k: v for k, v in config.items() if v is not None}))
-
-
-def task(task_type, index):
-    return {"type": task_type, "index": index}
 
 
 def pixels(*shape, dtype=np.uint8):
@@ -361,36 +349,6 @@ SESSION = [
         "patience_secs=0 cannot be used: give a finite number > 0",
     ),
 ]
-TF_CONFIG = [
-    (lambda: tf_config.parse("{"), "TF_CONFIG is not valid JSON (Expecting property name enclosed"),
-    (lambda: tf_config.parse("[1]"), "TF_CONFIG must be a JSON object, got [1]."),
-    (lambda: tf_config_of(["a:1"]), "\"cluster\" of TF_CONFIG must be a JSON object, got ['a:1']."),
-    (
-        lambda: tf_config_of(task="worker"),
-        "\"task\" of TF_CONFIG must be a JSON object, got 'worker'",
-    ),
-    (
-        lambda: tf_config_of({"worker": ["a:1"]}, task={"type": "worker"}),
-        '"index" in "task" of TF_CONFIG is missing: say which worker this process is, 0.',
-    ),
-    (
-        lambda: tf_config_of({"worker": ["a:1"]}, task=task("worker", 5)),
-        '"index" in "task" of TF_CONFIG is 5, but "worker" has 1 task: give 0.',
-    ),
-    (
-        lambda: tf_config_of({"worker": ["a:1"]}, task=task("worker", -1)),
-        '"index" in "task" of TF_CONFIG is -1, but "worker" has 1 task: give 0.',
-    ),
-    (
-        lambda: tf_config_of({"worker": "a:1"}, task=task("worker", 0)),
-        '"worker" in "cluster" of TF_CONFIG must be a list of addresses, such as',
-    ),
-    (lambda: tf_config_of(model_dir=5), '"model_dir" of TF_CONFIG must name a directory, got 5.'),
-    (
-        lambda: tf_config_of(service="borg"),
-        '"service" of TF_CONFIG must be a JSON object, got \'bo',
-    ),
-]
 BAD_CALLS = [
     *RUN_CONFIG,
     *OPTIMIZERS,
@@ -399,7 +357,6 @@ BAD_CALLS = [
     *MODEL_FN,
     *INPUT,
     *SESSION,
-    *TF_CONFIG,
 ]
 
 

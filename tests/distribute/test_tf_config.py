@@ -202,6 +202,7 @@ def test_mistakes_in_a_cluster(cluster, task, message):
         ('{"clusters": {}}', '"clusters" in TF_CONFIG is not known: did you mean "cluster"?'),
         ('{"task": 1}', '"task" of TF_CONFIG must be a JSON object, got 1'),
         ('{"cluster": ["a:1"]}', '"cluster" of TF_CONFIG must be a JSON object'),
+        ('{"model_dir": 5}', '"model_dir" of TF_CONFIG must name a directory, got 5.'),
         ('{"service": 1}', '"service" of TF_CONFIG must be a JSON object, got 1'),
         ('{"model_dir": ""}', '"model_dir" of TF_CONFIG must name a directory'),
         ('{"task": {"type": "ps"}}', "no \"cluster\", so the task must be worker 0, got 'ps' 0"),

@@ -12,17 +12,6 @@ from graphtrain.session import checkpoint_files, signals
 EVALUATOR = tf_config.parse(json.dumps({"task": {"type": "evaluator", "index": 0}}))
 
 
-class Recorder:
-    name = "recorder"
-
-    def __init__(self):
-        self.calls = []
-
-    def export(self, estimator, export_path, checkpoint_path, eval_result, is_the_final_export):
-        self.calls.append((int(eval_result["global_step"]), is_the_final_export))
-        return len(self.calls)
-
-
 class Beside:
     """An evaluator, and a clock on whose seconds a trainer does things.
 
@@ -33,7 +22,7 @@ class Beside:
 
     def __init__(self, model_dir, events, *, max_steps=None, throttle_secs=None, delay_secs=0):
         self.model_dir, self.events, self.now = model_dir, dict(events), 0
-        self.exporter = Recorder()
+        self.exporter = tiny.Recorder()
         config = graphtrain.RunConfig(model_dir, cluster=EVALUATOR, start_timeout_secs=100)
         estimator = graphtrain.Estimator(tiny.halving_model_fn, config=config, params={})
         spec = graphtrain.EvalSpec(
@@ -72,7 +61,11 @@ def test_each_checkpoint_is_evaluated_and_the_last_is_final(tmp_path):
         9: beside.announce,
     }
     metrics, exported = beside.run()
-    assert (metrics["global_step"], metrics["error"], exported) == (25, 2.0**-25, [4])
+    assert (metrics["global_step"], metrics["error"], exported) == (
+        25,
+        2.0**-25,
+        ["export 4"],
+    )
     assert beside.exporter.calls == [(10, False), (20, False), (25, False), (25, True)]
     assert [step for step, _ in tiny.scalars(tmp_path / "eval", "error")] == [10, 20, 25]
 
@@ -82,7 +75,7 @@ def test_a_training_that_is_over_already_is_evaluated_at_once(tmp_path):
     beside.train_to(20)
     beside.announce()
     metrics, exported = beside.run()
-    assert (metrics["global_step"], exported, beside.now) == (20, [2], 0)
+    assert (metrics["global_step"], exported, beside.now) == (20, ["export 2"], 0)
     assert beside.exporter.calls == [(10, False), (20, True)]
 
 

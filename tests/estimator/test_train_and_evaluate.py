@@ -11,18 +11,6 @@ import graphtrain
 tf1 = tf.compat.v1
 
 
-class Recorder:
-    name = "recorder"
-
-    def __init__(self):
-        self.calls = []
-
-    def export(self, estimator, export_path, checkpoint_path, eval_result, is_the_final_export):
-        self.calls.append((int(eval_result["global_step"]), is_the_final_export))
-        self.last = (export_path, checkpoint_path)
-        return f"export {len(self.calls)}"
-
-
 def run(model_dir, *, max_steps, batches=None, hooks=None, every_steps=10, **eval_settings):
     estimator = tiny.halving(model_dir, save_checkpoints_steps=every_steps)
     return graphtrain.train_and_evaluate(
@@ -57,7 +45,7 @@ def test_a_last_step_that_was_due_is_evaluated_once(tmp_path):
 
 
 def test_a_throttle_leaves_out_all_but_the_last(tmp_path):
-    exporter = Recorder()
+    exporter = tiny.Recorder()
     run(tmp_path, max_steps=45, throttle_secs=10_000, exporters=exporter)
     assert [step for step, _ in tiny.scalars(tmp_path / "eval", "error")] == [10, 45]
     assert exporter.calls == [(10, False), (45, True)]
@@ -86,7 +74,7 @@ def test_a_restart_goes_on(tmp_path):
 
 
 def test_a_finished_run_changes_no_file(tmp_path):
-    exporter = Recorder()
+    exporter = tiny.Recorder()
     run(tmp_path, max_steps=10)
     before = tiny.snapshot(tmp_path)
     assert run(tmp_path, max_steps=10, exporters=exporter) == (None, None)
@@ -95,7 +83,7 @@ def test_a_finished_run_changes_no_file(tmp_path):
 
 
 def test_exporters_are_told_which_is_the_last(tmp_path):
-    exporter = Recorder()
+    exporter = tiny.Recorder()
     _, exports = run(tmp_path, max_steps=20, exporters=exporter)
     assert exporter.calls == [(10, False), (20, True)]
     assert exporter.last == (f"{tmp_path}/export/recorder", f"{tmp_path}/model.ckpt-20")
@@ -103,7 +91,7 @@ def test_exporters_are_told_which_is_the_last(tmp_path):
 
 
 def test_the_end_of_the_data_is_a_last_one_too(tmp_path):
-    exporter = Recorder()
+    exporter = tiny.Recorder()
     metrics, _ = run(tmp_path, max_steps=None, batches=15, exporters=[exporter])
     assert metrics["global_step"] == 15
     assert exporter.calls == [(10, False), (15, False), (15, True)]
