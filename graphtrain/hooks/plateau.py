@@ -73,13 +73,13 @@ class PlateauHook(QuietHook):
 
     def begin(self):
         """Makes the variables that remember, and the ops that write them."""
-        if not rate_scale.is_used(tf1.get_default_graph()):
+        if not rate_scale.SCALE.is_used(tf1.get_default_graph()):
             raise UsageError(
                 "PlateauHook changes graphtrain.learning_rate_scale(), by which the learning rate "
                 "is to be multiplied; this graph's is not."
             )
         self._scale = rate_scale.learning_rate_scale()
-        self._assign_scale, self._new_scale = rate_scale.assignment()
+        self._assign_scale, self._new_scale = rate_scale.SCALE.assignment()
         self._state = search_state.SearchState(
             {_BEST: math.inf, _WAITED: 0.0}, dtype=tf.float32, scope="plateau"
         )

@@ -24,17 +24,3 @@ def learning_rate_scale():
       True
     """
     return SCALE.variable()
-
-
-def assignment():
-    """Returns the op that sets the default graph's factor, made once, and what it is fed with.
-
-    Returns:
-      (operation, float32 scalar placeholder).
-    """
-    return SCALE.assignment()
-
-
-def is_used(graph):
-    """Says whether the learning rate of `graph` has such a factor."""
-    return SCALE.is_used(graph)

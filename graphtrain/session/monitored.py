@@ -178,7 +178,9 @@ def MonitoredTrainingSession(  # noqa: N802 (TensorFlow's name)
 
 
 def _check_roll_back(safety):
-    if safety.on_not_finite == "roll_back" and not rate_scale.is_used(tf1.get_default_graph()):
+    if safety.on_not_finite == "roll_back" and not rate_scale.SCALE.is_used(
+        tf1.get_default_graph()
+    ):
         raise UsageError(
             "on_not_finite='roll_back' makes the learning rate smaller, but the graph's has no "
             "factor for it: multiply it by graphtrain.learning_rate_scale()."

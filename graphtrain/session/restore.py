@@ -31,9 +31,9 @@ class RateScaling:
         self._factor = factor
         self._path, self._times = None, 0
         self._value = self._assign = None
-        if rate_scale.is_used(tf1.get_default_graph()):
+        if rate_scale.SCALE.is_used(tf1.get_default_graph()):
             self._variable = rate_scale.learning_rate_scale()
-            self._assign, self._value = rate_scale.assignment()
+            self._assign, self._value = rate_scale.SCALE.assignment()
 
     def scale_down(self, session, path):
         """Scales the rate that was restored.
