@@ -15,6 +15,6 @@ def test_a_worker_sends_about_what_it_has_to(scripts, monkeypatch):
     figures = cluster.measure(batch_size=8, repeats=5, weights=(90_000,), searches=(False,))
     found = {figure.measure.partition(" weights, ")[2]: figure for figure in figures}
     assert found["2 workers in step: sums over the workers"].median == 3
-    assert found["2 workers in step: step / one process"].median > 1
+    assert all(figure.median > 0 for figure in figures)
     for name in ("2 workers in step", "1 ps, 2 workers"):
-        assert 0.8 < found[f"{name}: bytes / least"].median < 3
+        assert 0.8 < found[f"{name}: bytes / least"].median < 2
